@@ -277,8 +277,8 @@ func TestHookCheck6ADeferredCallRunsWhenItIsResumed(t *testing.T) {
 	t.Parallel()
 	u := newUse(t, realClients[0])
 	u.rule("ask")
-	settings := strings.ReplaceAll(u.read(".claude/settings.json"), `"claude-code"`, `"claude-code", "--defer"`)
-	u.write(".claude/settings.json", settings)
+	settings := strings.ReplaceAll(u.read(".claude/settings.local.json"), `"claude-code"`, `"claude-code", "--defer"`)
+	u.write(".claude/settings.local.json", settings)
 	out := u.run(u.path, nil)
 	var result struct {
 		Reason  string `json:"stop_reason"`

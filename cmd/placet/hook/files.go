@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -32,6 +33,8 @@ type Member struct {
 	Value schemas.Raw
 	// Element says that the value is one element of an array, besides those of others.
 	Element bool
+	// Also is another value that is as good, and Older one that Value replaces; nil for none.
+	Also, Older schemas.Raw
 }
 
 // String names the member.
@@ -55,20 +58,90 @@ func element(value string, at ...string) Member {
 
 const mcpServer = `"command":"placet","args":["mcp"]`
 
-func claudeFiles(h config.Hook) []File {
-	run := func(timeout int, more string) string {
-		return fmt.Sprintf(`"hooks":[{"type":"command","command":"placet","args":["hook","claude-code"],"timeout":%d%s}]`, timeout, more)
+// personal, committed and shared are where placet's hook for Claude Code stands, and in which form: in the user's
+// own file of the project, in the file that the project commits, and there in a form that lets calls run
+// for people who have no placet.
+type claudeForm int
+
+const (
+	personal claudeForm = iota
+	committed
+	shared
+)
+
+// The files of Claude Code with hooks: the one of the user alone, and the one for all of the project.
+const (
+	PersonalSettings = ".claude/settings.local.json"
+	SharedSettings   = ".claude/settings.json"
+)
+
+func claudeFiles(h config.Hook) []File { return claudeFilesAs(h, personal) }
+
+// withPlacet returns a shell's command that runs placet, or says that it is missing. It ends with 1 then,
+// which no client takes for a denial.
+func withPlacet(args string) string {
+	return "command -v placet >/dev/null 2>&1 || { echo 'placet is not installed, so no person is asked before an agent acts. Install it, or ask whoever set up this project.' >&2; exit 1; }; exec placet " + args
+}
+
+func claudeFilesAs(h config.Hook, form claudeForm) []File {
+	blocks := `,"onFailure":"block","statusMessage":"placet: a person is asked"`
+	command := `"command":"placet","args":["hook","claude-code"]`
+	server := `{"type":"stdio",` + mcpServer + `,"env":{"PLACET_MCP_WAIT":"23h"},"timeout":86400000}`
+	sharedServer := fmt.Sprintf(`{"type":"stdio","command":"sh","args":["-c",%s],"env":{"PLACET_MCP_WAIT":"23h"},"timeout":86400000}`, encode(withPlacet("mcp")))
+	settings, tools := PersonalSettings, member(server, "mcpServers", "placet")
+	tools.Also = schemas.Raw(sharedServer)
+	switch form {
+	case committed:
+		settings = SharedSettings
+	case shared:
+		settings, command = SharedSettings, fmt.Sprintf(`"command":%s`, encode(withPlacet("hook claude-code")))
+		blocks = `,"statusMessage":"placet: a person is asked"`
+		tools = member(sharedServer, "mcpServers", "placet")
+		tools.Older = schemas.Raw(server)
 	}
-	const blocks = `,"onFailure":"block","statusMessage":"placet: a person is asked"`
+	run := func(timeout int, more string) string {
+		return fmt.Sprintf(`"hooks":[{"type":"command",%s,"timeout":%d%s}]`, command, timeout, more)
+	}
 	short := "{" + run(shortTimeout, "") + "}"
 	return []File{
-		{Path: ".mcp.json", Members: []Member{member(`{"type":"stdio",`+mcpServer+`,"env":{"PLACET_MCP_WAIT":"23h"},"timeout":86400000}`, "mcpServers", "placet")}},
-		{Path: ".claude/settings.json", Members: []Member{
+		{Path: ".mcp.json", Members: []Member{tools}},
+		{Path: settings, Members: []Member{
 			element(fmt.Sprintf(`{"matcher":%s,%s}`, matcher(h, "*", "Bash", "PowerShell", "Write", "Edit", "MultiEdit", "NotebookEdit"), run(hookTimeout, blocks)), "hooks", "PreToolUse"),
 			element("{"+run(hookTimeout, blocks)+"}", "hooks", "PermissionRequest"),
 			element(short, "hooks", "UserPromptSubmit"), element(short, "hooks", "SessionStart"), element(short, "hooks", "Stop"), element(short, "hooks", "Notification"),
 		}},
 	}
+}
+
+// FilesAsThere returns the files of a client in the form in which they are there: settings is the content
+// of SharedSettings, nil for none.
+func (c Client) FilesAsThere(h config.Hook, settings []byte) []File {
+	switch {
+	case c.Name != claudeCode.Name || !hasHook(settings):
+		return c.files(h)
+	case bytes.Contains(settings, []byte("command -v placet")):
+		return claudeFilesAs(h, shared)
+	}
+	return claudeFilesAs(h, committed)
+}
+
+// SharedFiles returns the files of a client as a project commits them. ok is false if the client has no
+// form that warns people who have no placet.
+func (c Client) SharedFiles(h config.Hook) (files []File, ok bool) {
+	if c.Name != claudeCode.Name {
+		return nil, false
+	}
+	return claudeFilesAs(h, shared), true
+}
+
+// hasHook reports whether settings have a hook of placet's.
+func hasHook(settings []byte) bool {
+	members, _ := schemas.Members(settings)
+	events, _ := schemas.Members(members.Raw("hooks"))
+	return slices.ContainsFunc(events, func(event schemas.Member) bool {
+		list, _ := schemas.Elements(events.Raw(event.Name))
+		return slices.ContainsFunc(list, runsPlacet)
+	})
 }
 
 func codexFiles(config.Hook) []File {
@@ -127,7 +200,11 @@ func matcher(h config.Hook, every string, guard ...string) string {
 		if len(r.Tool) == 0 {
 			return string(encode(every))
 		}
-		names = append(names, r.Tool...)
+		for _, name := range r.Tool {
+			if !slices.Contains(toolsOfOthers(guard), name) {
+				names = append(names, name)
+			}
+		}
 	}
 	if slices.ContainsFunc(names, func(name string) bool { return strings.ContainsAny(name, `*?[\`) }) {
 		return string(encode(every))
@@ -141,10 +218,28 @@ func matcher(h config.Hook, every string, guard ...string) string {
 	return string(encode(strings.Join(once, "|")))
 }
 
-// Change is the change to a file: its new body, nil for no change, and the names of what was added.
+// clientTools are the names that only one client gives its tools.
+var clientTools = [][]string{
+	{"Bash", "PowerShell", "Write", "Edit", "MultiEdit", "NotebookEdit", "Read", "Grep", "Glob", "WebFetch", "WebSearch", "Task"},
+	{"run_shell_command", "write_file", "replace", "read_file", "read_many_files", "glob", "search_file_content", "web_fetch", "google_web_search"},
+	{"Shell"},
+}
+
+// toolsOfOthers returns the names of tools that clients have which do not have a client's own tools.
+func toolsOfOthers(own []string) (names []string) {
+	for _, tools := range clientTools {
+		if !slices.ContainsFunc(tools, func(name string) bool { return slices.Contains(own, name) }) {
+			names = append(names, tools...)
+		}
+	}
+	return names
+}
+
+// Change is the change to a file: its new body, nil for no change, and the names of what was added,
+// and of what was placet's own in an older form.
 type Change struct {
-	Body  []byte
-	Added []string
+	Body           []byte
+	Added, Updated []string
 }
 
 // Differs is the error for a file in which an entry of placet's differs from the wanted one.
@@ -186,7 +281,7 @@ func (f File) Plan(body []byte) (Change, error) {
 		return c, err
 	}
 	for _, m := range f.Members {
-		edit, err := m.edit(f.Path, edited)
+		edit, older, err := m.edit(f.Path, edited)
 		if err != nil {
 			return c, err
 		}
@@ -196,7 +291,12 @@ func (f File) Plan(body []byte) (Change, error) {
 		if edited, err = jsonedit.Apply(edited, edit); err != nil {
 			return c, err
 		}
-		c.Added, c.Body = append(c.Added, m.String()), edited
+		c.Body = edited
+		if older {
+			c.Updated = append(c.Updated, m.String())
+		} else {
+			c.Added = append(c.Added, m.String())
+		}
 	}
 	if body == nil {
 		var b bytes.Buffer
@@ -208,37 +308,90 @@ func (f File) Plan(body []byte) (Change, error) {
 	return c, nil
 }
 
-// edit returns the edit that adds the member to a file, or an empty one if the file has it.
-func (m Member) edit(file string, body []byte) (e jsonedit.Edit, err error) {
+// edit returns the edit that adds the member to a file, or an empty one if the file has it. older says that it
+// replaces what placet itself wrote there in another form.
+func (m Member) edit(file string, body []byte) (e jsonedit.Edit, older bool, err error) {
 	rest := schemas.Raw(body)
 	for i, name := range m.At {
 		members, err := schemas.Members(rest)
 		if err != nil {
-			return e, templates.Errorf("hook.at", "place", cmp.Or(strings.Join(m.At[:i], "."), file), "error", err)
+			return e, false, templates.Errorf("hook.at", "place", cmp.Or(strings.Join(m.At[:i], "."), file), "error", err)
 		}
 		if members.Raw(name) == nil {
-			return jsonedit.Edit{Pointer: pointer(m.At[:i+1]), Value: m.below(i + 1)}, nil
+			return jsonedit.Edit{Pointer: pointer(m.At[:i+1]), Value: m.below(i + 1)}, false, nil
 		}
 		rest = members.Raw(name)
 	}
-	if !m.Element {
-		if !schemas.Equal(rest, m.Value) {
-			return e, &Differs{m.String(), string(rest), string(m.Value)}
-		}
-		return e, nil
+	if m.Element {
+		return m.editElement(rest)
 	}
-	var list []schemas.Raw
-	if err := schemas.DecodeValue(rest, &list); err != nil {
-		return e, templates.Errorf("hook.array", "place", m, "error", err)
-	}
-	ours := slices.DeleteFunc(list, func(one schemas.Raw) bool { return !runsPlacet(one) })
 	switch {
-	case len(ours) == 0:
-		return jsonedit.Edit{Op: jsonedit.Append, Pointer: pointer(m.At), Value: m.Value}, nil
-	case len(ours) > 1 || !schemas.Equal(ours[0], m.Value):
-		return e, &Differs{m.String(), string(ours[0]), string(m.Value)}
+	case schemas.Equal(rest, m.Value) || m.Also != nil && schemas.Equal(rest, m.Also):
+		return e, false, nil
+	case m.Older != nil && schemas.Equal(rest, m.Older):
+		return jsonedit.Edit{Pointer: pointer(m.At), Value: m.Value}, true, nil
 	}
-	return e, nil
+	return e, false, &Differs{m.String(), string(rest), string(m.Value)}
+}
+
+// editElement returns the edit that adds the member to an array.
+func (m Member) editElement(array schemas.Raw) (e jsonedit.Edit, older bool, err error) {
+	var list []schemas.Raw
+	if err := schemas.DecodeValue(array, &list); err != nil {
+		return e, false, templates.Errorf("hook.array", "place", m, "error", err)
+	}
+	at := slices.IndexFunc(list, runsPlacet)
+	switch {
+	case at < 0:
+		return jsonedit.Edit{Op: jsonedit.Append, Pointer: pointer(m.At), Value: m.Value}, false, nil
+	case slices.ContainsFunc(list[at+1:], runsPlacet):
+		return e, false, &Differs{m.String(), string(list[at]), string(m.Value)}
+	case schemas.Equal(list[at], m.Value):
+		return e, false, nil
+	case m.isOlder(list[at]):
+		return jsonedit.Edit{Pointer: pointer(m.At) + "/" + strconv.Itoa(at), Value: m.Value}, true, nil
+	}
+	return e, false, &Differs{m.String(), string(list[at]), string(m.Value)}
+}
+
+// isOlder reports whether an entry is one that placet wrote for other rules, in another version or
+// in another form: it differs in nothing but the tools, the timeout and what the client shows or does where
+// the hook fails, and it runs nothing but placet's hook as placet writes it.
+func (m Member) isOlder(entry schemas.Raw) bool {
+	has, known := ownCommand(entry)
+	wants, _ := ownCommand(m.Value)
+	return known && has == wants
+}
+
+// ownCommand returns the command of an entry with one hook and no members that placet does not write.
+func ownCommand(entry schemas.Raw) (command string, known bool) {
+	var one struct {
+		Matcher string        `json:"matcher"`
+		Hooks   []schemas.Raw `json:"hooks"`
+	}
+	var hook struct {
+		Name    string   `json:"name"`
+		Type    string   `json:"type"`
+		Command string   `json:"command"`
+		Args    []string `json:"args"`
+		Timeout int      `json:"timeout"`
+		Fails   string   `json:"onFailure"`
+		Status  string   `json:"statusMessage"`
+	}
+	members, err := schemas.Members(entry)
+	if err != nil || len(schemas.Strays("", members, &one)) > 0 || schemas.DecodeValue(entry, &one) != nil || len(one.Hooks) != 1 {
+		return "", false
+	}
+	members, err = schemas.Members(one.Hooks[0])
+	if err != nil || len(schemas.Strays("", members, &hook)) > 0 || schemas.DecodeValue(one.Hooks[0], &hook) != nil {
+		return "", false
+	}
+	command = strings.Join(append([]string{hook.Command}, hook.Args...), " ")
+	_, last, found := strings.Cut(command, "; exec ") // the form for people who may have no placet
+	if found {
+		command = last
+	}
+	return command, true
 }
 
 // below returns the value for the name before m.At[from], with the rest of the path inside.
@@ -267,7 +420,11 @@ func runsPlacet(entry schemas.Raw) bool {
 	if schemas.DecodeValue(entry, &one) != nil {
 		return false
 	}
-	words := append(strings.Fields(one.Command), one.Args...)
+	command := one.Command
+	if _, last, found := strings.Cut(command, "; exec "); found && strings.HasPrefix(command, "command -v placet") {
+		command = last
+	}
+	words := append(strings.Fields(command), one.Args...)
 	return len(words) > 1 && path.Base(words[0]) == "placet" && words[1] == "hook" || slices.ContainsFunc(one.Hooks, runsPlacet)
 }
 

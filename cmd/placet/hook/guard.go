@@ -81,7 +81,7 @@ var answers = []string{"response.json", "receipt.json", "form*.md", "answer.*"}
 // clientFiles are the files in which clients look for hooks and tools, relative to a workspace or
 // to the user's home: those that placet init writes, and those that can turn hooks off.
 var clientFiles = func() []string {
-	files := []string{".claude/settings.local.json", ".claude.json"}
+	files := []string{SharedSettings, ".claude.json"}
 	for _, c := range []func(config.Hook) []File{claudeFiles, codexFiles, geminiFiles, cursorFiles, vscodeFiles} {
 		for _, f := range c(config.Hook{}) {
 			files = append(files, f.Path)

@@ -21,7 +21,7 @@ import (
 // clients checks the files by which clients of agents call placet.
 func (e *examination) clients(h config.Hook) {
 	for _, c := range hook.Clients {
-		e.client(c, c.Files(h))
+		e.client(c, filesAsThere(e.root, c, h))
 	}
 }
 
@@ -43,6 +43,9 @@ func (e *examination) client(c hook.Client, files []hook.File) {
 			lack(isWarning, again+" --print", "cli.doctor.client.differs", "file", f.Path, "what", differs.What)
 		case err != nil:
 			lack(isWarning, again+" --print", "say.text", "text", f.Path+": "+templates.In(e.w.Lang, err))
+		case len(plan.Updated) > 0:
+			there = append(there, f.Path)
+			lack(isWarning, again, "cli.doctor.client.differs", "file", f.Path, "what", strings.Join(plan.Updated, ", "))
 		case len(plan.Added) == 0:
 			there = append(there, f.Path)
 		case plan.Done == "created" || len(plan.Added) == f.Parts():

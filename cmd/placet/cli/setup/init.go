@@ -26,13 +26,14 @@ import (
 // InitVerb returns the verb that makes a folder a workspace.
 func InitVerb() verb.Verb {
 	var clients []string
-	prints := false
+	prints, shares := false, false
 	return verb.Verb{
 		Use:   "init",
 		Group: verb.GroupSetUp,
 		Flags: func(f *pflag.FlagSet) {
 			f.StringSliceVar(&clients, "for", nil, "")
 			f.BoolVar(&prints, "print", false, "")
+			f.BoolVar(&shares, "shared", false, "")
 		},
 		Run: func(c verb.Call) error {
 			root, err := config.FindRoot(c.Env)
@@ -41,7 +42,7 @@ func InitVerb() verb.Verb {
 			}
 			conf, unread := loadSettings(c.Env, root)
 			if len(clients) == 0 {
-				if prints {
+				if prints || shares {
 					return console.Usage("cli.init.print").Try("say.text", "text", "placet init --for "+hook.Names(false)[0]+" --print")
 				}
 				return InitWorkspace(c.Env, root, conf, nil)
@@ -49,7 +50,7 @@ func InitVerb() verb.Verb {
 			if unread != nil {
 				return unread
 			}
-			files, err := filesFor(conf.Hook, clients)
+			files, err := filesFor(root, conf.Hook, clients, shares)
 			if err != nil {
 				return err
 			}
@@ -107,6 +108,15 @@ func InitWorkspace(w *console.Env, root string, conf config.Settings, clients []
 	var err error
 	if done.Ignored, err = Exclude(w, root, excluded); err != nil {
 		w.Note("cli.init.exclude", "names", strings.Join(excluded, " "), "error", console.Plain(err))
+	}
+	for _, c := range clients {
+		if c.Path == hook.PersonalSettings { // the client itself has git ignore it where it makes it
+			own, err := Exclude(w, root, []string{c.Path})
+			if err != nil {
+				w.Note("cli.init.exclude", "names", c.Path, "error", console.Plain(err))
+			}
+			done.Ignored = append(done.Ignored, own...)
+		}
 	}
 	if excludeFile(w, root) != "" {
 		if err := done.complete(disk, attributesFile, attributes(conf)); err != nil {

@@ -25,24 +25,38 @@ import (
 // clientFile is a file of a client, and the change of it.
 type clientFile struct {
 	Path string `json:"path"`
-	// Done is created, added or same.
-	Done  string   `json:"done"`
-	Added []string `json:"added"`
+	// Done is created, added, updated or same.
+	Done    string   `json:"done"`
+	Added   []string `json:"added"`
+	Updated []string `json:"updated,omitempty"`
 
 	file          hook.File
 	before, after []byte
 }
 
-// filesFor returns the files of the named clients.
-func filesFor(conf config.Hook, names []string) (files []hook.File, err error) {
+// filesFor returns the files of the named clients, as a project commits them if shares is set.
+func filesFor(root string, conf config.Hook, names []string, shares bool) (files []hook.File, err error) {
 	for _, name := range names {
 		client, ok := hook.Named(name)
 		if !ok {
 			return nil, console.Usage("cli.hook.unknown", "client", strconv.Quote(console.OneLine(name)), "names", strings.Join(hook.Names(false), ", "))
 		}
-		files = append(files, client.Files(conf)...)
+		own, hasShared := client.SharedFiles(conf)
+		switch {
+		case shares && !hasShared:
+			return nil, console.Usage("cli.init.noshared", "client", name)
+		case !shares:
+			own = filesAsThere(root, client, conf)
+		}
+		files = append(files, own...)
 	}
 	return files, nil
+}
+
+// filesAsThere returns the files of a client in the form in which they are in a workspace.
+func filesAsThere(root string, client hook.Client, conf config.Hook) []hook.File {
+	settings, _ := verb.ReadBelow(fs.OS(root), hook.SharedSettings)
+	return client.FilesAsThere(conf, settings)
 }
 
 // printFor prints what init would add for clients, and writes nothing.
@@ -86,12 +100,14 @@ func planFile(disk fs.FS, f hook.File) (clientFile, error) {
 		return clientFile{}, err
 	}
 	change, err := f.Plan(before)
-	one := clientFile{Path: f.Path, Done: "added", Added: change.Added, file: f, before: before, after: change.Body}
+	one := clientFile{Path: f.Path, Done: "added", Added: change.Added, Updated: change.Updated, file: f, before: before, after: change.Body}
 	switch {
 	case change.Body == nil:
 		one.Done, one.Added = "same", []string{}
 	case before == nil:
 		one.Done = "created"
+	case len(change.Added) == 0:
+		one.Done, one.Added = "updated", []string{}
 	}
 	return one, err
 }
@@ -163,8 +179,17 @@ func sayFor(w *console.Env, plan []clientFile) {
 			w.Say("cli.init.client.created", "file", c.Path, "names", strings.Join(c.Added, ", "))
 		case "added":
 			w.Say("cli.init.client.added", "file", c.Path, "names", strings.Join(c.Added, ", "))
-		default:
+		case "same":
 			w.Say("cli.init.there", "names", c.Path)
+		}
+		if len(c.Updated) > 0 {
+			w.Say("cli.init.client.updated", "file", c.Path, "names", strings.Join(c.Updated, ", "))
+		}
+		switch c.Path {
+		case hook.PersonalSettings:
+			w.Say("cli.init.personal", "file", c.Path)
+		case hook.SharedSettings:
+			w.Say("cli.init.shared", "file", c.Path)
 		}
 		if c.Path == ".codex/hooks.json" {
 			w.Say("cli.init.codex")
