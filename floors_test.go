@@ -105,7 +105,7 @@ var floors = []floor{
 			"cmd/placet/answer cmd/placet/config", "cmd/placet/answer cmd/placet/console", "cmd/placet/answer cmd/placet/view", "cmd/placet/answer cmd/placet/workspace",
 			"cmd/placet/asks cmd/placet/announce", "cmd/placet/asks cmd/placet/answer", "cmd/placet/asks cmd/placet/config", "cmd/placet/asks cmd/placet/console", "cmd/placet/asks cmd/placet/view", "cmd/placet/asks cmd/placet/workspace",
 			"cmd/placet/cli cmd/placet/announce", "cmd/placet/cli cmd/placet/answer", "cmd/placet/cli cmd/placet/asks", "cmd/placet/cli cmd/placet/view",
-			"cmd/placet/cli/ask cmd/placet/answer", "cmd/placet/cli/ask cmd/placet/asks", "cmd/placet/cli/ask cmd/placet/view",
+			"cmd/placet/cli/ask cmd/placet/answer", "cmd/placet/cli/ask cmd/placet/asks", "cmd/placet/cli/ask cmd/placet/daemon", "cmd/placet/cli/ask cmd/placet/view",
 			"cmd/placet/cli/hook cmd/placet/announce", "cmd/placet/cli/hook cmd/placet/asks",
 			"cmd/placet/cli/nemawashi cmd/placet/actions", "cmd/placet/cli/nemawashi cmd/placet/view",
 			"cmd/placet/cli/optimizer cmd/placet/asks", "cmd/placet/cli/optimizer cmd/placet/view",

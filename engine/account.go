@@ -188,16 +188,19 @@ type OpenRequest struct {
 	Changed []ChangedArtifact `json:"changed"`
 	// Voids counts the void answers, and Void says why the last ones are void, "" if none
 	// is.
-	Voids       int            `json:"voids"`
-	Void        string         `json:"void"`
-	Form        string         `json:"form"`     // path of the present form, relative to the workspace
-	Response    string         `json:"response"` // path of response.json, relative to the workspace
-	Digest      Digest         `json:"digest"`   // of what is shown now
-	RequestedAt time.Time      `json:"requested_at"`
-	Deadline    time.Time      `json:"deadline"` // zero: none
-	Overdue     bool           `json:"overdue"`
-	Problem     string         `json:"problem"` // problem with the answer file in place
-	Answer      *PendingAnswer `json:"answer"`
+	Voids       int       `json:"voids"`
+	Void        string    `json:"void"`
+	Form        string    `json:"form"`     // path of the present form, relative to the workspace
+	Response    string    `json:"response"` // path of response.json, relative to the workspace
+	Digest      Digest    `json:"digest"`   // of what is shown now
+	RequestedAt time.Time `json:"requested_at"`
+	Deadline    time.Time `json:"deadline"` // zero: none
+	Overdue     bool      `json:"overdue"`
+	// AtDeadline says in a few words what happens if nobody has answered by the deadline,
+	// "" without a deadline.
+	AtDeadline string         `json:"at_deadline"`
+	Problem    string         `json:"problem"` // problem with the answer file in place
+	Answer     *PendingAnswer `json:"answer"`
 	// Counts says that an answer is in place that the next pass accepts, whatever Problem
 	// says about others.
 	Counts bool `json:"-"`

@@ -3,6 +3,7 @@ package schemas
 import (
 	"bytes"
 	stdjson "encoding/json"
+	"errors"
 	"reflect"
 	"slices"
 	"strings"
@@ -184,9 +185,18 @@ func each(dec *jsontext.Decoder, read func() error) error {
 func Encode(v any) ([]byte, error) {
 	body, err := json.Marshal(v, writeOptions, jsontext.WithIndent("  "))
 	if err != nil {
-		return nil, err
+		return nil, unencodable(err)
 	}
 	return append(body, '\n'), nil
+}
+
+// unencodable returns the error for a value that JSON cannot hold: a text that is not UTF-8.
+func unencodable(err error) error {
+	var bad *jsontext.SyntacticError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	return &Error{Pointer: string(bad.JSONPointer), Problem: say("schema.yaml.utf8")}
 }
 
 var writeOptions = json.JoinOptions(

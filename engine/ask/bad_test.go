@@ -25,7 +25,7 @@ func TestAnAskThatCannotBeAsked(t *testing.T) {
 	for body, says := range map[string]string{
 		`{}`:                                                          "/question",
 		`{"question": " "}`:                                           "/question",
-		`{"question": "\u200b"}`:                                      "/question is blank",
+		`{"question": "\u200b"}`:                                      "/question: is blank",
 		`{"question": 7}`:                                             "/question",
 		`{"question": "a", "Question": "b"}`:                          "Question",
 		`{"question": "a", "type": "vote"}`:                           `/type`,

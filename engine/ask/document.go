@@ -53,13 +53,13 @@ func (a *Ask) fill(id, lang string, now, written time.Time) error {
 		}
 	}
 	if a.Supersedes == id {
-		return templates.Errorf("ask.refuse.supersedes")
+		return refuse("/supersedes", "ask.refuse.supersedes")
 	}
 	if a.RoundOf == id {
-		return templates.Errorf("ask.refuse.round.itself")
+		return refuse("/round_of", "ask.refuse.round.itself")
 	}
 	if templates.Blank(a.Question) {
-		return templates.Errorf("ask.refuse.question")
+		return refuse("/question", "ask.refuse.question")
 	}
 	for _, check := range []func() error{func() error { return a.fillOptions(lang) }, func() error { return a.fillDeadline(now, written) }, a.checkDefault, a.checkArtifacts, a.checkMayAnswer} {
 		if err := check(); err != nil {
@@ -69,19 +69,28 @@ func (a *Ask) fill(id, lang string, now, written time.Time) error {
 	return nil
 }
 
+// refuse returns the error of a member of ask.json that its schema accepts and that nobody could
+// be asked with.
+func refuse(pointer string, key templates.Key, pairs ...any) error {
+	return &schemas.Error{Pointer: pointer, Problem: templates.NewMessage(key, pairs...)}
+}
+
+// at returns the JSON pointer of an element of a list.
+func at(list string, i int) string { return list + "/" + strconv.Itoa(i) }
+
 func (a *Ask) fillOptions(lang string) error {
 	n := len(a.Options)
 	switch {
 	case a.Type == choice && n < 2:
-		return templates.Errorf("ask.refuse.options.choice")
+		return refuse("/options", "ask.refuse.options.choice")
 	case a.Type == multi && n == 0:
-		return templates.Errorf("ask.refuse.options.multi")
+		return refuse("/options", "ask.refuse.options.multi")
 	case a.Type == freeText && n > 0:
-		return templates.Errorf("ask.refuse.options.text")
+		return refuse("/options", "ask.refuse.options.text")
 	}
 	for i := range a.Options {
 		if err := gate.CheckOptions(a.ids()[:i+1]); err != nil {
-			return templates.Errorf("ask.refuse.option", "member", "/options/"+strconv.Itoa(i)+"/id", "error", err)
+			return refuse(at("/options", i)+"/id", "say.text", "text", err)
 		}
 	}
 	if words := own[a.Type]; words != nil {
@@ -98,7 +107,7 @@ func (a *Ask) fillOwn(words []string, lang string) error {
 	given := *a
 	for i, o := range a.Options {
 		if !slices.ContainsFunc(words, func(id string) bool { return gate.Fold(id) == gate.Fold(o.ID) }) {
-			return templates.Errorf("ask.refuse.option.type", "i", i, "option", strconv.Quote(o.ID), "type", a.Type, "options", strings.Join(words, ", "))
+			return refuse(at("/options", i)+"/id", "ask.refuse.option.type", "option", strconv.Quote(o.ID), "type", a.Type, "options", strings.Join(words, ", "))
 		}
 	}
 	a.Options = nil
@@ -144,12 +153,12 @@ func (a *Ask) fillDeadline(now, written time.Time) error {
 		n, bad := strconv.Atoi(a.Deadline[:len(a.Deadline)-1])
 		unit := units[a.Deadline[len(a.Deadline)-1]]
 		if bad != nil || unit == 0 || n > int(longestDeadline/unit) {
-			return templates.Errorf("ask.refuse.deadline", "deadline", strconv.Quote(a.Deadline))
+			return refuse("/deadline", "ask.refuse.deadline", "deadline", strconv.Quote(a.Deadline))
 		}
 		at = now.Add(time.Duration(n) * unit)
 	}
 	if err == nil && at.After(written.Add(longestDeadline)) {
-		return templates.Errorf("ask.refuse.deadline.far", "deadline", a.Deadline)
+		return refuse("/deadline", "ask.refuse.deadline.far", "deadline", a.Deadline)
 	}
 	a.Deadline = string(run.Seconds(at))
 	return nil
@@ -159,7 +168,7 @@ func (a *Ask) fillDeadline(now, written time.Time) error {
 func (a *Ask) checkMayAnswer() error {
 	for i, name := range a.MayAnswer {
 		if gate.IsGroup(name) {
-			return templates.Errorf("ask.refuse.group", "i", i, "name", strconv.Quote(name))
+			return refuse(at("/may_answer", i), "ask.refuse.group", "name", strconv.Quote(name))
 		}
 	}
 	return nil
@@ -173,13 +182,13 @@ func (a *Ask) checkDefault() error {
 	o, ok := a.option(a.Default)
 	switch {
 	case a.Deadline == "":
-		return templates.Errorf("ask.refuse.default.deadline")
+		return refuse("/default", "ask.refuse.default.deadline")
 	case !ok:
-		return templates.Errorf("ask.refuse.default.none", "option", strconv.Quote(a.Default))
+		return refuse("/default", "ask.refuse.default.none", "option", strconv.Quote(a.Default))
 	case approves(o):
-		return templates.Errorf("ask.refuse.default.approves", "option", strconv.Quote(o.ID))
+		return refuse("/default", "ask.refuse.default.approves", "option", strconv.Quote(o.ID))
 	case o.Comment:
-		return templates.Errorf("ask.refuse.default.comment", "option", strconv.Quote(o.ID))
+		return refuse("/default", "ask.refuse.default.comment", "option", strconv.Quote(o.ID))
 	}
 	a.Default = o.ID
 	return nil
@@ -197,17 +206,17 @@ func approves(o Option) bool {
 // cannot be editable.
 func (a *Ask) checkArtifacts() error {
 	if a.Type == review && len(a.Artifacts) == 0 {
-		return templates.Errorf("ask.refuse.artifacts")
+		return refuse("/artifacts", "ask.refuse.artifacts")
 	}
 	for i, f := range a.Artifacts {
 		switch {
 		case !layout.IsArtifact(f.Path):
-			return templates.Errorf("ask.refuse.artifact.path", "i", i, "path", strconv.Quote(f.Path))
+			return refuse(at("/artifacts", i)+"/path", "ask.refuse.artifact.path", "path", strconv.Quote(f.Path))
 		case f.Editable && slices.ContainsFunc(a.Artifacts[:i], func(other Artifact) bool { return other.Path == f.Path }),
 			slices.ContainsFunc(a.Artifacts[:i], func(other Artifact) bool { return other.Path == f.Path && other.Editable }):
-			return templates.Errorf("ask.refuse.artifact.twice", "i", i, "path", f.Path)
+			return refuse(at("/artifacts", i)+"/path", "ask.refuse.artifact.twice", "path", f.Path)
 		case f.Editable && (own[a.Type] == nil || !f.IsBinding()):
-			return templates.Errorf("ask.refuse.artifact.editable", "i", i)
+			return refuse(at("/artifacts", i)+"/editable", "ask.refuse.artifact.editable")
 		}
 	}
 	return nil
@@ -256,10 +265,10 @@ func CheckApprovers(names []string) error {
 func (r *view) resolve() error {
 	approvers := gate.Narrow(r.run.Snap.Facts.Config.GateFor("ask", r.ask.Type).Approvers, r.ask.MayAnswer)
 	if slices.Contains(approvers, gate.Nobody) {
-		return templates.Errorf("ask.refuse.gates")
+		return refuse("/may_answer", "ask.refuse.gates")
 	}
 	if err := CheckApprovers(approvers); err != nil { // they would make the state unreadable
-		return templates.Errorf("ask.refuse.approvers", "problem", err)
+		return refuse("/may_answer", "ask.refuse.approvers", "problem", err)
 	}
 	r.ask.MayAnswer = approvers
 	for i := range r.ask.Artifacts {
@@ -267,17 +276,17 @@ func (r *view) resolve() error {
 		d := r.run.Snap.Doc(f.Path)
 		switch {
 		case layout.Under(f.Path, path.Dir(r.run.Snap.Dir)):
-			return templates.Errorf("ask.refuse.artifact.asks", "i", i, "path", f.Path)
+			return refuse(at("/artifacts", i), "ask.refuse.artifact.asks", "path", f.Path)
 		case d.Unsettled():
 		case d.Absent():
-			return templates.Errorf("ask.refuse.artifact.missing", "i", i, "path", f.Path)
+			return refuse(at("/artifacts", i), "ask.refuse.artifact.missing", "path", f.Path)
 		case d.Err != nil:
-			return templates.Errorf("ask.refuse.artifact.unreadable", "i", i, "path", f.Path, "error", d.Err)
+			return refuse(at("/artifacts", i), "ask.refuse.artifact.unreadable", "path", f.Path, "error", d.Err)
 		case f.SHA256 != "" && f.SHA256 != d.Sum.Hex():
-			return templates.Errorf("ask.refuse.artifact.digest", "i", i, "path", f.Path)
+			return refuse(at("/artifacts", i), "ask.refuse.artifact.digest", "path", f.Path)
 		}
 		if err := checkEditable(r, d); f.Editable && !d.Unsettled() && err != nil {
-			return templates.Errorf("ask.refuse.artifact.edit", "i", i, "path", f.Path, "problem", err)
+			return refuse(at("/artifacts", i)+"/editable", "ask.refuse.artifact.edit", "path", f.Path, "problem", err)
 		}
 		f.SHA256 = d.Sum.Hex()
 		binding := f.IsBinding()

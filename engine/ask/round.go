@@ -77,7 +77,7 @@ func (r *view) readRound() error {
 	}
 	d := r.run.Snap.Doc(r.stateOf(of))
 	if d.Absent() {
-		return templates.Errorf("ask.refuse.round.unknown", "ask", strconv.Quote(of))
+		return refuse("/round_of", "ask.refuse.round.unknown", "ask", strconv.Quote(of))
 	}
 	st, err := State{}, d.Err
 	if err == nil {
@@ -89,13 +89,13 @@ func (r *view) readRound() error {
 	}
 	switch {
 	case err != nil:
-		return templates.Errorf("ask.refuse.round.unreadable", "ask", of, "error", err)
+		return refuse("/round_of", "ask.refuse.round.unreadable", "ask", of, "error", err)
 	case !st.IsFinal() && r.ask.Supersedes != of:
-		return templates.Errorf("ask.refuse.round.open", "ask", of)
+		return refuse("/round_of", "ask.refuse.round.open", "ask", of)
 	case !st.MayGoOn():
-		return templates.Errorf("ask.refuse.round.answered", "ask", of)
+		return refuse("/round_of", "ask.refuse.round.answered", "ask", of)
 	case n > mostRounds:
-		return templates.Errorf("ask.refuse.round.most", "most", mostRounds)
+		return refuse("/round_of", "ask.refuse.round.most", "most", mostRounds)
 	}
 	r.round = &Round{N: n, Of: of, Status: st.Status}
 	if st.Last != nil {

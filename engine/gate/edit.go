@@ -107,7 +107,7 @@ func (f *filledForm) takeEdits(r Request) *schemas.Error {
 		}
 		end := begin + slices.IndexFunc(f.lines[begin:], func(line string) bool { return marks(line, partEnd+" "+number, f.Digest) })
 		if end < begin {
-			return lost(partEnd, mark(partEnd+" "+number, f.Digest, ""))
+			return f.lost(partEnd, mark(partEnd+" "+number, f.Digest, ""), "placet", partEnd)
 		}
 		written := strings.Split(templates.Fence(file.Text), "\n")
 		have := strings.Split(trimBlank(strings.Join(f.lines[begin+1:end], "\n")), "\n")

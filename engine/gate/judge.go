@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"time"
@@ -67,6 +68,9 @@ type Evaluation struct {
 	Default string
 	// Lapses says that the deadline also closes the request without a default.
 	Lapses bool
+	// AtDeadline says what the deadline does if it is not what [Request.AtDeadline] says, ""
+	// otherwise.
+	AtDeadline string
 	// Hint says in problem notes what may be answered, such as "tick a level, or
 	// write a comment"; "" for a general sentence.
 	Hint string
@@ -307,6 +311,18 @@ func EvaluationOf(told engine.OpenRequest, g engine.Gate) Evaluation {
 	return a
 }
 
+// AtDeadline says in a few words what happens if nobody has answered by the deadline: the
+// default is taken, the request is closed if it lapses, or it waits on.
+func (r Request) AtDeadline(lang string, lapses bool) string {
+	switch {
+	case r.Default != "":
+		return templates.Phrase(lang, "gate.deadline.default", "option", r.Default)
+	case lapses:
+		return templates.Text(lang, "gate.deadline.lapses")
+	}
+	return templates.Text(lang, "gate.deadline.waits")
+}
+
 // OpenRequest returns the view of an open request for people: what it asks, where it is answered, and until
 // when. The family adds what the request is about, and what is wrong with an answer.
 func (a Evaluation) OpenRequest() engine.OpenRequest {
@@ -319,6 +335,9 @@ func (a Evaluation) OpenRequest() engine.OpenRequest {
 		Details: r.Details(a.Lang), Unread: r.Unread(),
 	}
 	told.Overdue = !told.Deadline.IsZero() && !a.Now.Before(told.Deadline)
+	if !told.Deadline.IsZero() {
+		told.AtDeadline = cmp.Or(a.AtDeadline, r.AtDeadline(a.Lang, a.Lapses))
+	}
 	for _, o := range r.Options {
 		told.Options = append(told.Options, engine.RequestOption(o))
 	}

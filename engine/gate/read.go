@@ -98,16 +98,16 @@ func (f *filledForm) readFirst(id string) *schemas.Error {
 // item.
 func (f *filledForm) findParts() *schemas.Error {
 	if f.submit, f.Submitted = lastItem(f.lines); f.submit == 0 {
-		return lost("submit", "- [ ] "+submitID)
+		return f.lost("submit", "- [ ] "+submitID, "submit", "[")
 	}
 	f.answer = f.find(partAnswer, 0)
 	f.comment = f.find(partComment, f.answer)
 	switch {
 	case !f.Submitted:
 	case f.answer == f.submit:
-		return lost(partAnswer, mark(partAnswer, f.Digest, ""))
+		return f.lost(partAnswer, mark(partAnswer, f.Digest, ""), "placet", partAnswer)
 	case f.comment == f.submit:
-		return lost(partComment, mark(partComment, f.Digest, ""))
+		return f.lost(partComment, mark(partComment, f.Digest, ""), "placet", partComment)
 	}
 	return nil
 }
@@ -200,9 +200,17 @@ func torn(line int, problem, expected templates.Message) *schemas.Error {
 	return e
 }
 
-// lost returns the error that a line which delimits the form is missing.
-func lost(part, line string) *schemas.Error {
-	return torn(0, templates.NewMessage(templates.Key("gate.form.lost."+part)), asIs(line))
+// lost returns the error that a line which delimits the form is missing. If another line has all
+// of some words, it is presumably that line after somebody changed it, and the error names it.
+func (f *filledForm) lost(part, want string, words ...string) *schemas.Error {
+	problem := templates.NewMessage(templates.Key("gate.form.lost." + part))
+	for i := len(f.lines) - 1; i > 0; i-- {
+		line := strings.ToLower(f.lines[i])
+		if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(line, word) }) {
+			return torn(i+1, onLine(problem, templates.Cut(f.lines[i], shownFound)), asIs(want))
+		}
+	}
+	return torn(0, problem, asIs(want))
 }
 
 // unreadable returns why a text is not a form at all, or nil.

@@ -35,7 +35,7 @@ const longestFeedback = 10000
 
 var questions = map[string]run.Question[*view]{
 	typeApproval: {
-		Fill: fillApproval, Title: approvalForm, Stands: approvalStands, Lapses: true, MayAnswer: whoMayAnswer,
+		Fill: fillApproval, Title: approvalForm, Stands: approvalStands, Lapses: true, AtDeadline: "nemawashi.at.deadline", MayAnswer: whoMayAnswer,
 		Members: []string{run.KeysMember}, Check: checkSteer,
 	},
 	typeRetry: {

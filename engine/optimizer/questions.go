@@ -33,7 +33,7 @@ const (
 
 var questions = map[string]run.Question[*cycle]{
 	typeHITL: {
-		Fill: askHITL, Title: (*cycle).title, Brief: true, Default: optAppropriate, Hint: "optimizer.hint",
+		Fill: askHITL, Title: (*cycle).title, Brief: true, Default: optAppropriate, Hint: "optimizer.hint", AtDeadline: "optimizer.at.deadline",
 		Stands: func(r *cycle, _ *run.Request) (string, bool) { return reportStands(r) }, Tell: tellHITL,
 	},
 	typeCap:     {Fill: askCap, Title: (*cycle).title, Brief: true},

@@ -212,6 +212,9 @@ type Question[V any] struct {
 	// Lapses makes the deadline close the request in any case: without a default, and over
 	// answers that are held because the subject of the request has changed.
 	Lapses bool
+	// AtDeadline says what happens at the deadline if nobody has answered, "" for a general
+	// sentence.
+	AtDeadline templates.Key
 	// MayAnswer returns who may answer, among those whom the gate admits; nil: all of them.
 	MayAnswer func(v V, q *Request) []string
 	// Tell adds the family's own parts to an open request.

@@ -176,7 +176,18 @@ func (i *issue[S, V]) evaluationOf(body []byte) gate.Evaluation {
 	if i.question.Hint != "" {
 		a.Hint = r.Say(i.question.Hint)
 	}
+	a.AtDeadline = r.AtDeadline(req)
 	return a
+}
+
+// AtDeadline says in a few words what happens if nobody has answered a request by its
+// deadline.
+func (r *Run[S, V]) AtDeadline(req gate.Request) string {
+	q := r.f.Questions[req.Type]
+	if q.AtDeadline != "" {
+		return r.Say(q.AtDeadline)
+	}
+	return req.AtDeadline(r.Lang, q.Lapses)
 }
 
 // receipt returns the result of the request. If the state does not keep the digest of what

@@ -27,6 +27,8 @@ type Post struct {
 	Text Text
 	// Form is the file in which people can answer the request.
 	Form string
+	// AtDeadline says what happens if nobody has answered by the deadline, if there is one.
+	AtDeadline string
 }
 
 // Text is a family's text about a request in a message.
@@ -166,10 +168,10 @@ func (p Post) details() []Part {
 	return []Part{{Text: strings.Join(lines, "\n\n"), File: p.Form}}
 }
 
-// effects returns the files that the request shows and the effect of each option, one
-// per line.
+// effects returns the run that asks, the files that the request shows, the effect of each
+// option, and what happens without an answer, one per line.
 func (p Post) effects() string {
-	var lines []string
+	lines := []string{templates.Phrase(p.Lang, "slack.run", "run", p.Run.String(), "type", p.Request.Type)}
 	if files := p.Request.Artifacts; len(files) > 0 && p.Text.Parts == nil {
 		var names []string
 		for _, f := range files {
@@ -186,6 +188,9 @@ func (p Post) effects() string {
 			line += " → " + oneLine(o.Effect)
 		}
 		lines = append(lines, line)
+	}
+	if p.Request.Deadline != "" {
+		lines = append(lines, templates.Phrase(p.Lang, "slack.deadline", "at", p.Request.Deadline, "then", p.AtDeadline))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -213,9 +213,7 @@ func (a *Announcer) say(f loop.Found, id, rung string) (notify.Message, bool) {
 	}
 	form := filepath.Join(v.Root, filepath.FromSlash(o.Form))
 	lines := []string{phrase("run", "run", console.Brief(o.Run), "type", console.OneLine(o.Type), "age", waited(v.Env.Now(), o.RequestedAt))}
-	if !o.Deadline.IsZero() {
-		lines[0] += ", " + phrase("until", "time", console.Moment(o.Deadline))
-	}
+	lines[0] += ", " + console.Cut(view.Due(lang, v.Env.Now(), o, console.Moment), partLength)
 	lines = append(lines, phrase("form", "path", console.OneLine(form)), phrase("answer", "command", how))
 	return notify.Message{
 		Title: title, Text: strings.Join(lines, "\n"), Request: requestName(f.Run, id), Run: o.Run.String(), Form: form, Rung: rung,

@@ -33,7 +33,7 @@ func (a *Asks) Wait(ctx context.Context, limit time.Duration, found []loop.Found
 	defer waiting.end()
 	for {
 		waiting.serve(found)
-		a.noteOnce(said, a.Pass(ctx))
+		a.noteOnce(said, cmp.Or(a.Pass(ctx), a.paused()))
 		states, err := a.readStates(found, said)
 		announcer.Asked(found, states)
 		ended = slices.DeleteFunc(slices.Clone(states), func(st ask.State) bool { return !st.IsFinal() })
@@ -47,6 +47,14 @@ func (a *Asks) Wait(ctx context.Context, limit time.Duration, found []loop.Found
 		}
 		a.Await(until, states)
 	}
+}
+
+// paused returns why no pass is made at this moment: git rewrites the tree. nil if one is.
+func (a *Asks) paused() error {
+	if reason, held := a.Workspace.Store.Paused(); held {
+		return templates.Errorf("cli.status.held", "reason", reason)
+	}
+	return nil
 }
 
 // readStates reads the states of asks, and notes once what keeps them from an answer.

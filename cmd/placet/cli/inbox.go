@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -24,8 +25,9 @@ func inboxVerb() verb.Verb {
 	var short bool
 	var tags []string
 	return verb.Verb{
-		Use:  "inbox [RUN|FAMILY]",
-		Most: 1, Group: verb.GroupDecide, Complete: verb.CompleteRuns,
+		Spares: true,
+		Use:    "inbox [RUN|FAMILY]",
+		Most:   1, Group: verb.GroupDecide, Complete: verb.CompleteRuns,
 		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&short, "short", false, "")
 			f.StringSliceVar(&tags, "tag", nil, "")
@@ -61,7 +63,11 @@ func showInbox(b *workspace.Workspace, args []string, short bool, tags []string)
 			}
 			b.Env.Say(key, "run", console.First(args))
 		}
-		show(b.Env, "troubles", data)
+		others := data
+		if !short {
+			others.Problems = slices.DeleteFunc(slices.Clone(data.Problems), func(p view.RunProblem) bool { return shownWith(open, p) })
+		}
+		show(b.Env, "troubles", others)
 		told := s
 		told.Untrusted = nil // it was shown above
 		printState(b, told)
@@ -70,6 +76,11 @@ func showInbox(b *workspace.Workspace, args []string, short bool, tags []string)
 	}
 	view.Remember(b, found, len(args) == 0)
 	return outcome(b, s)
+}
+
+// shownWith reports whether a problem was shown with the request that it is about.
+func shownWith(open []engine.OpenRequest, p view.RunProblem) bool {
+	return slices.ContainsFunc(open, func(a engine.OpenRequest) bool { return a.Run.String() == p.Run && a.Problem == p.Text })
 }
 
 // printWhole shows requests with everything that is needed to answer them. rest are the runs
@@ -106,17 +117,17 @@ func question(a engine.OpenRequest) string {
 }
 
 // requestHead returns what comes before a request's question: run, step, id, and in parentheses
-// its type, its age, its deadline and more.
+// its type, its age, what happens without an answer, and more.
 func requestHead(w *console.Env, a engine.OpenRequest, more string) string {
 	about := console.OneLine(a.Type)
 	if at := console.Age(w.Lang, w.Now(), a.RequestedAt); at != "" {
 		about += ", " + at
 	}
+	due := ", " + view.Due(w.Lang, w.Now(), a, console.Moment)
 	if a.Overdue {
-		about += w.Paint(console.Alarm, ", "+w.Text("page.overdue", "at", console.Moment(a.Deadline)))
-	} else if !a.Deadline.IsZero() {
-		about += ", " + w.Text("page.until", "at", console.Moment(a.Deadline))
+		due = w.Paint(console.Alarm, due)
 	}
+	about += due
 	about += w.Paint(console.Alarm, console.Suffix(", ", view.SinceNobodyWaits(w.Lang, w.Now(), a)))
 	about += w.Paint(console.Alarm, console.Suffix(", ", more))
 	return fmt.Sprintf("%s  %s  %s (%s):", w.Paint(console.Strong, view.RunName(a)), w.Paint(console.Waiting, console.OneLine(a.Where)), view.Reference(a), about)
@@ -126,6 +137,7 @@ func requestHead(w *console.Env, a engine.OpenRequest, more string) string {
 // question has at least, however long its head is.
 const (
 	usualColumns = 120
+	mostColumns  = 100 // of a text that is wrapped
 	leastAsked   = 24
 )
 

@@ -121,7 +121,7 @@ func printOnce(b *workspace.Workspace, data onceData, wake time.Time) {
 	w := b.Env
 	shown := data.Unsettled[:min(len(data.Unsettled), mostUnsettled)]
 	for _, path := range shown {
-		w.Note("cli.once.unsettled", "path", path)
+		w.Note("cli.once.unsettled", "path", w.Here(path))
 	}
 	if more := len(data.Unsettled) - len(shown); more > 0 {
 		w.Note("cli.once.more", "n", more)

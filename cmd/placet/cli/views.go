@@ -43,8 +43,8 @@ func viewFuncs(w *console.Env) template.FuncMap {
 		"pad":   func(n int, s string) console.Cleaned { return console.Cleaned(fmt.Sprintf("%-*s", n, s)) }, "statusStyle": statusStyle,
 		"ref": view.Reference, "question": question, "place": func(a engine.OpenRequest) console.Cleaned { return console.Cleaned(place(w, a)) },
 		"typeName": func(name string) string { return typeName(w, name) }, "gatesWait": func() string { return w.Text("say.text", "text", config.GatesWait) },
-		"howToAnswer":   func(a engine.OpenRequest) []string { return firstLines(answer.HowToAnswer(w.Lang, a, false)) },
-		"details":       view.Details,
+		"howToAnswer": func(a engine.OpenRequest) []string { return firstLines(answer.HowToAnswer(w.Lang, a, false)) },
+		"details":     view.Details, "here": w.Here,
 		"listedSummary": func() int { return view.ListedSummary }, "listedItem": func() int { return view.ListedItem },
 		"runTable": func(s view.Summary) console.Cleaned { return runTable(w, s) }, "tally": func(s view.Summary) string { return tally(w, s) },
 		"fabricated": view.Fabricated,
@@ -61,11 +61,19 @@ func viewFuncs(w *console.Env) template.FuncMap {
 			}
 			return labelled(w, console.Strong, list)
 		},
-		"plan": func(nodes []engine.Node) console.Cleaned { return console.Cleaned(planTable(w, nodes, nil).Text(w)) },
+		"wrapped": func(indent int, s string) console.Cleaned { return wrapped(w, indent, s) },
+		"due":     func(o engine.OpenRequest) string { return view.Due(w.Lang, w.Now(), o, console.Moment) },
+		"plan":    func(nodes []engine.Node) console.Cleaned { return console.Cleaned(planTable(w, nodes, nil).Text(w)) },
 		"lastEvents": func(log []engine.Entry) console.Cleaned {
 			return console.Cleaned(eventTable(log[max(0, len(log)-view.LastEvents):]).Text(w))
 		},
 	}
+}
+
+// wrapped returns a text in lines that the terminal holds, all but the first indented.
+func wrapped(w *console.Env, indent int, s string) console.Cleaned {
+	lines := console.Wrap(console.OneLine(s), min(columnsOf(w.Out), mostColumns)-indent)
+	return console.Cleaned(strings.TrimSpace(console.Indent(lines, strings.Repeat(" ", indent))))
 }
 
 // labelled returns lines with labels, in columns; a label may be on several of them.

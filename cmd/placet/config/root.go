@@ -185,7 +185,7 @@ func PathDir(w *console.Env, root string) *statedir.Dir {
 
 // SourcesOf returns the sources of the settings of a workspace.
 func SourcesOf(w *console.Env, root string) Sources {
-	s := Sources{Workspace: root, Above: foldersAbove(w, root), StateHome: w.StateHome(), Contents: exec.NewContents(root).WithEnv(w.Getenv), Getenv: w.Getenv, Lang: w.Flags.Lang}
+	s := Sources{Workspace: root, Above: foldersAbove(w, root), StateHome: w.StateHome(), Contents: exec.NewContents(root).WithEnv(w.Getenv), Getenv: w.Getenv, Lang: w.Flags.Lang, spares: w.Spares}
 	switch config := w.XDG("XDG_CONFIG_HOME", ".config"); {
 	case w.Flags.Config != "":
 		s.User, s.named = w.Path(w.Flags.Config), true

@@ -97,8 +97,10 @@ type Settings struct {
 	Agreeable []Setting
 	// Read are the configuration files that exist.
 	Read []string
-	// Warnings are the problems of files that can be used all the same.
+	// Warnings are the problems of files that can be used all the same. spared says that
+	// tables do not count because of mistakes.
 	Warnings []Warning
+	spared   bool
 	// statements are the values in the files for each setting with an order, by name, in
 	// the order of the files.
 	statements map[string][]statement
@@ -138,6 +140,7 @@ type Sources struct {
 	StateHome string // the folder of all state folders; the workspace's has the trust file
 	Getenv    func(name string) string
 	Lang      string // the language that --lang names, "" for none
+	spares    bool   // see [Layer.spare]
 	Contents  *exec.Contents
 }
 
@@ -202,6 +205,9 @@ func Load(from Sources) (Settings, error) {
 	s.Language = cmp.Or(s.Language, templates.English)
 	s.trustStanding()
 	s.trustCommands()
+	if s.spared {
+		s = s.broken()
+	}
 	return s, nil
 }
 
@@ -413,6 +419,8 @@ type Layer struct {
 	body []byte
 	// own is true for a file outside the workspace, which its owner wrote.
 	own bool
+	// spares says that mistakes in tables that do not concern asks are warnings.
+	spares bool
 }
 
 func (from Sources) layers() ([]Layer, error) {
@@ -431,7 +439,7 @@ func (from Sources) layers() ([]Layer, error) {
 		if err != nil {
 			return nil, console.Usage("config.unreadable", "file", strconv.Quote(path), "error", console.Plain(err))
 		}
-		layers = append(layers, Layer{Path: path, body: body, own: !within(path, from.Workspace)})
+		layers = append(layers, Layer{Path: path, body: body, own: !within(path, from.Workspace), spares: from.spares})
 	}
 	return layers, nil
 }
@@ -452,10 +460,11 @@ func within(path, workspace string) bool {
 // merge adds the settings of one file to those of the files before. It sets untrusted policy
 // aside.
 func (s *Settings) merge(l Layer) error {
-	tree, err := l.parse()
+	tree, spared, err := l.parse()
 	if err != nil {
 		return err
 	}
+	s.spare(spared)
 	for _, p := range policies(tree) {
 		p.own, p.Files = l.own, s.filesOf(".", p.argv)
 		p.Sealed = Seal(p.Digest, p.Files)
@@ -510,6 +519,17 @@ func (s *Settings) permit(p Setting) {
 
 // notifyKey is the table for secrets, which only the user's own configuration may have.
 const notifyKey = "notify"
+
+// spare warns of tables that do not count because of mistakes. What they say about commands is
+// unknown, so none may start.
+func (s *Settings) spare(mistakes []error) {
+	for _, err := range mistakes {
+		s.Warnings = append(s.Warnings, Warning{
+			templates.NewMessage("config.spared", "problem", err), templates.Untranslated("placet doctor"), "config",
+		})
+		s.spared = true
+	}
+}
 
 // mergeNotify removes [notify] from a file of the workspace, and warns if others can read a
 // file with it.

@@ -436,7 +436,7 @@ func TestOneTrustedPolicyCarriesNoOther(t *testing.T) {
 func TestInitShowsEverySettingWithItsDefault(t *testing.T) {
 	shown := regexp.MustCompile(`(?m)^#(\S)`).ReplaceAllString(InitialSettings, "$1")
 	l := Layer{Path: "placet.toml", body: []byte(shown)}
-	tree, err := l.parse()
+	tree, _, err := l.parse()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package config
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -84,21 +83,54 @@ func bounded(body []byte) error {
 // settingsSchema names the schema of a configuration file.
 const settingsSchema = "placet/settings"
 
-// parse reads a file as a tree and refuses everything that is no setting.
-func (l Layer) parse() (map[string]any, error) {
-	tree := map[string]any{}
+// parse reads a file as a tree and refuses everything that is no setting. spared are the
+// mistakes of the tables that it leaves out instead; see [Layer.spare].
+func (l Layer) parse() (tree map[string]any, spared []error, err error) {
+	tree = map[string]any{}
 	if _, err := toml.Decode(string(l.body), &tree); err != nil {
-		return nil, l.refuse(err)
+		return nil, nil, l.refuse(err)
 	}
-	if err := l.conforms(tree); err != nil {
-		return nil, err
+	if l.spares {
+		spared = l.spare(tree)
 	}
 	scratch := Defaults()
-	if _, err := toml.Decode(string(l.body), &scratch); err != nil {
-		return nil, l.refuse(err)
+	if err := l.judge(tree, &scratch); err != nil {
+		return nil, nil, err
 	}
-	return tree, cmp.Or(l.check(scratch), l.checkGroups(scratch.Gates))
+	return tree, spared, l.checkGroups(scratch.Gates)
 }
+
+// judge refuses a tree with anything that is no setting, and decodes it into f.
+func (l Layer) judge(tree map[string]any, f *File) error {
+	if err := l.conforms(tree); err != nil {
+		return err
+	}
+	if err := l.decode(tree, f); err != nil {
+		return err
+	}
+	return l.check(*f)
+}
+
+// spare removes from a tree the tables with mistakes that do not concern asks: [notify], and
+// those of other families. It returns the mistakes. A verb that asks, waits or shows what is
+// asked works without these tables.
+func (l Layer) spare(tree map[string]any) (mistakes []error) {
+	for _, name := range append(family.Names(), notifyKey) {
+		table, is := tree[name]
+		if !is || name == asksKey {
+			continue
+		}
+		scratch := Defaults()
+		if err := l.judge(map[string]any{name: table}, &scratch); err != nil {
+			delete(tree, name)
+			mistakes = append(mistakes, err)
+		}
+	}
+	return mistakes
+}
+
+// asksKey is the table of the settings for asks.
+const asksKey = "ask"
 
 // AddText adds settings in TOML to others, and returns all of them. An error begins with where the
 // text is from, and says why placet cannot use them.
@@ -108,13 +140,10 @@ func AddText(from, text string, to map[string]any) (map[string]any, error) {
 		return nil, l.refuse(err)
 	}
 	tree = merged(to, tree)
-	if err := l.conforms(tree); err != nil {
+	if err := l.judge(tree, &scratch); err != nil {
 		return nil, err
 	}
-	if err := l.decode(tree, &scratch); err != nil {
-		return nil, err
-	}
-	return tree, l.check(scratch)
+	return tree, nil
 }
 
 // conforms refuses a tree that does not match the schema of settings.

@@ -27,8 +27,12 @@ type Env struct {
 	// the environment of this process.
 	Environ []string
 	Cwd     string
-	Now     func() time.Time
-	Flags   Flags
+	// Spares says that the verb works although settings that do not concern asks are wrong.
+	Spares bool
+	// Root is the workspace, "" before one is opened.
+	Root  string
+	Now   func() time.Time
+	Flags Flags
 	// Lang is the language of what people read on the screen; "" is English.
 	Lang string
 	// CollectLater, if not nil, is called by a verb that reads a workspace and ends: such a
@@ -120,6 +124,20 @@ func (w *Env) Path(name string) string {
 		return name
 	}
 	return filepath.Join(w.Cwd, name)
+}
+
+// Here returns the path of a file of the workspace such that it opens from the folder in which
+// the command was typed, as git prints paths.
+func (w *Env) Here(name string) string {
+	cwd, err := filepath.EvalSymlinks(w.Cwd)
+	if w.Root == "" || name == "" || err != nil || filepath.IsAbs(name) {
+		return name
+	}
+	rel, err := filepath.Rel(cwd, filepath.Join(w.Root, filepath.FromSlash(name)))
+	if err != nil {
+		return name
+	}
+	return rel
 }
 
 // Command returns a program with the environment's variables in a folder, "" for the one

@@ -81,6 +81,21 @@ func Indent(s, prefix string) string {
 	return prefix + strings.ReplaceAll(s, "\n", "\n"+prefix)
 }
 
+// Wrap breaks a line at blanks into lines of at most so many columns. A word that is wider has
+// a line of its own.
+func Wrap(line string, columns int) string {
+	var lines []string
+	for _, word := range strings.Fields(line) {
+		last := len(lines) - 1
+		if last >= 0 && Columns(lines[last])+1+Columns(word) <= columns {
+			lines[last] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
 // Cut shortens s to n characters, the last of them an ellipsis.
 func Cut(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
@@ -107,6 +122,20 @@ func Age(lang string, now, then time.Time) string {
 	default:
 		return fmt.Sprintf("%dd", int(d.Hours()/24))
 	}
+}
+
+// Left returns how long it is until a moment, in a language and rounded to the largest unit.
+func Left(lang string, now, at time.Time) string {
+	half := 30 * time.Second
+	switch d := at.Sub(now); {
+	case d < time.Minute:
+		half = 0
+	case d >= 48*time.Hour:
+		half = 12 * time.Hour
+	case d >= time.Hour:
+		half = 30 * time.Minute
+	}
+	return Age(lang, at.Add(half), now)
 }
 
 // Ago returns how long ago a moment was, or when a future one will be.

@@ -3,6 +3,7 @@ package view
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"placet/cmd/placet/console"
 	"placet/engine"
@@ -26,6 +27,19 @@ func Said(t Request, r gate.Response) (answer, with string) {
 		with += templates.Phrase(t.Spoken, "workspace.with.edit", "file", console.OneLine(e.Path))
 	}
 	return console.Cut(console.OneLine(strings.Join(ChosenIn(t, r), ", ")), ShownAnswer), with
+}
+
+// Due says until when a request can be answered, how long that is, and what happens without
+// an answer. moment returns a time as the surface shows times.
+func Due(lang string, now time.Time, o engine.OpenRequest, moment func(time.Time) string) string {
+	switch {
+	case o.Deadline.IsZero():
+		return templates.Text(lang, "page.unlimited")
+	case o.Overdue:
+		return templates.Phrase(lang, "page.overdue", "at", moment(o.Deadline))
+	}
+	until := templates.Phrase(lang, "page.until", "at", moment(o.Deadline), "left", console.Left(lang, now, o.Deadline))
+	return until + console.Suffix(", ", console.OneLine(o.AtDeadline))
 }
 
 // Effects says in words what the options of an answer do.

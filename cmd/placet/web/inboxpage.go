@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/view"
@@ -44,17 +45,8 @@ func (a *App) inboxPage(c *facade.Call) (int, any, error) {
 	return 0, nil, a.show(c, http.StatusOK, head.Lang, "inbox", data)
 }
 
-// due says until when a request can be answered, "" for ever.
-func due(lang string, o engine.OpenRequest) string {
-	switch at := o.Deadline.UTC().Format("2006-01-02 15:04 UTC"); {
-	case o.Deadline.IsZero():
-		return ""
-	case o.Overdue:
-		return phrase(lang, "page.overdue", "at", at)
-	default:
-		return phrase(lang, "page.until", "at", at)
-	}
-}
+// utc returns a time for a page, whose reader may be in any zone.
+func utc(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
 // shownQuestion limits how much of a question a list shows, in characters.
 const shownQuestion = 240

@@ -93,7 +93,7 @@ func pageFuncs(lang string, now func() time.Time) template.FuncMap {
 		"typed":  func(s string) asTyped { return asTyped(s) },
 		"join":   strings.Join, "stamp": console.Stamp, "brief": console.Brief, "runName": view.RunName,
 		"ago": func(t time.Time) string { return console.Ago(lang, now(), t) },
-		"due": func(o engine.OpenRequest) string { return due(lang, o) }, "question": question, "name": view.NameOf, "path": RequestPath,
+		"due": func(o engine.OpenRequest) string { return view.Due(lang, now(), o, utc) }, "question": question, "name": view.NameOf, "path": RequestPath,
 		"runPath": runPath, "waits": func(v view.Run) console.Cleaned { return console.Cleaned(view.WaitsAt(v)) }, "statusClass": statusClass,
 	}
 }

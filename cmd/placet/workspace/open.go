@@ -201,6 +201,7 @@ func New(w *console.Env, root string, conf config.Settings, s Setup, state *stat
 	if s.NoCommands {
 		conf = conf.ReadOnly()
 	}
+	w.Root = root
 	b := &Workspace{Env: w, Root: root, Settings: conf, StateDir: state}
 	if state != nil {
 		b.References, _ = state.References() // without a key, whole digests are the names

@@ -81,7 +81,7 @@ type posting[S, V any] struct {
 // post returns the request in the form that messages show.
 func (p posting[S, V]) post() slack.Post {
 	shown := p.f.Request.View(p.f.Doc.Body, p.f.Voids)
-	x := slack.Post{Lang: p.r.Lang, Request: *p.f.Request, Run: p.r.Snap.Key, Shown: shown, Form: p.f.Dir + "/" + p.f.FormName(shown)}
+	x := slack.Post{Lang: p.r.Lang, Request: *p.f.Request, Run: p.r.Snap.Key, Shown: shown, Form: p.f.Dir + "/" + p.f.FormName(shown), AtDeadline: p.r.AtDeadline(*p.f.Request)}
 	if p.said.Text != nil {
 		x.Text = p.said.Text(*p.f.Request)
 	}

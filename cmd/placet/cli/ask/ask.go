@@ -16,6 +16,7 @@ import (
 	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/view"
+	"placet/engine"
 	"placet/engine/ask"
 	"placet/engine/gate"
 	"placet/engine/loop"
@@ -39,8 +40,9 @@ type newAsk struct {
 func Verb() verb.Verb {
 	var x newAsk
 	return verb.Verb{
-		Use: "ask [QUESTION|-]", About: "waiting",
-		Most: 1, Group: verb.GroupAsk, Flags: x.flags, Run: x.ask,
+		Spares: true,
+		Use:    "ask [QUESTION|-]", About: "waiting",
+		Most: -1, Group: verb.GroupAsk, Flags: x.flags, Run: x.ask,
 	}
 }
 
@@ -92,14 +94,19 @@ func (x *newAsk) ask(c verb.Call) error {
 	if x.once && x.IdempotencyKey == "" {
 		return console.Usage("cli.ask.once")
 	}
+	question, err := x.oneQuestion(c)
+	if err != nil {
+		return err
+	}
 	a, err := Open(c)
 	if err != nil {
 		return err
 	}
+	x.Deadline = fromClock(c.Env.Now(), x.Deadline)
 	if c.Flags.Changed("as") {
 		x.AskedBy = &ask.AskedBy{Name: x.by}
 	}
-	if err := cmp.Or(x.read(a, console.First(c.Args)), x.follow(a)); err != nil {
+	if err := cmp.Or(x.read(a, question), x.follow(a)); err != nil {
 		return x.answered(a, err)
 	}
 	if x.Supersedes != "" {
@@ -111,7 +118,7 @@ func (x *newAsk) ask(c verb.Call) error {
 	}
 	if x.dryRun {
 		body, err := x.Preview(a)
-		return cmp.Or(err, a.Workspace.Env.Answer(schemas.Raw(body), func() { fmt.Fprintln(a.Workspace.Env.Out, strings.TrimSuffix(string(body), "\n")) }))
+		return cmp.Or(x.refused(err), a.Workspace.Env.Answer(schemas.Raw(body), func() { fmt.Fprintln(a.Workspace.Env.Out, strings.TrimSuffix(string(body), "\n")) }))
 	}
 	if c.Flags.Changed("wait") || x.once {
 		if err := x.wait.checkSuccess(x.Drafted()); err != nil {
@@ -156,12 +163,12 @@ func (x *newAsk) follow(a *asks.Asks) error {
 	return nil
 }
 
-// answered shows the answer that prevents an ask, if that is why it failed.
+// answered shows the answer that prevents an ask, if that is why it failed, and returns why.
 func (x *newAsk) answered(a *asks.Asks, err error) error {
 	if done := (asks.AnsweredAlready{}); errors.As(err, &done) {
 		Say(a.Workspace.Env, done.State)
 	}
-	return err
+	return x.refused(err)
 }
 
 // use counts that one more caller gets the answer of a key, and returns the count before that.
@@ -184,11 +191,12 @@ func (x *newAsk) use(a *asks.Asks, f loop.Found, st ask.State) (ask.State, *ask.
 	return st, reused, nil
 }
 
-// noteWait says, while an ask is open, that placet waits, and where a person answers.
+// noteWait says, while nobody has answered an ask, that placet waits, and where a person answers.
 func noteWait(a *asks.Asks, f loop.Found) {
-	if st, _ := a.State(f); !st.IsFinal() {
+	answered := slices.ContainsFunc(view.Of(a.Workspace, f).Open, func(r engine.OpenRequest) bool { return r.Counts })
+	if st, _ := a.State(f); !st.IsFinal() && !answered {
 		request := ask.RequestID(f.Run.ID)
-		a.Workspace.Env.Note("cli.ask.waiting", "request", request, "form", layout.RequestPath(f.Run.Dir, request, "form.md"))
+		a.Workspace.Env.Note("cli.ask.waiting", "request", request, "form", a.Workspace.Env.Here(layout.RequestPath(f.Run.Dir, request, "form.md")))
 	}
 }
 
@@ -202,7 +210,7 @@ func sayAsked(a *asks.Asks, f loop.Found, st ask.State, reused *ask.Reuse) error
 			noteAnswer(a.Workspace.Env, st)
 			return
 		}
-		a.Workspace.Env.Note("cli.ask.form", "form", form)
+		a.Workspace.Env.Note("cli.ask.form", "form", a.Workspace.Env.Here(form))
 		answers, key := []string{console.Typed("respond", request)}, templates.Key("cli.ask.answer") // until the daemon has opened it
 		for _, open := range view.Of(a.Workspace, f).Open {
 			listed := false

@@ -18,6 +18,7 @@ import (
 	"placet/cmd/placet/cli/setup"
 	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/daemon"
 	"placet/engine/ask"
 	"placet/engine/gate"
 	"placet/engine/loop"
@@ -62,7 +63,8 @@ func (x *waitFlags) flags(f *pflag.FlagSet) {
 func WaitVerb() verb.Verb {
 	x := waitFlags{}
 	return verb.Verb{
-		Use: "wait [ID…]", About: "waiting",
+		Spares: true,
+		Use:    "wait [ID…]", About: "waiting",
 		Most: -1, Group: verb.GroupAsk,
 		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&x.first, "first", false, "")
@@ -79,6 +81,9 @@ func WaitVerb() verb.Verb {
 					return err
 				}
 			}
+			for _, f := range found {
+				noteWait(a, f)
+			}
 			return x.wait(c.Ctx, a, found...)
 		},
 	}
@@ -88,8 +93,9 @@ func WaitVerb() verb.Verb {
 func WithdrawVerb() verb.Verb {
 	w := ask.Withdraw{}
 	return verb.Verb{
-		Use:  "withdraw [ID] -m REASON",
-		Most: 1, Group: verb.GroupAsk,
+		Spares: true,
+		Use:    "withdraw [ID] -m REASON",
+		Most:   1, Group: verb.GroupAsk,
 		Flags: func(f *pflag.FlagSet) {
 			f.StringVarP(&w.Reason, "message", "m", "", "")
 			f.StringVar(&w.By, "by", console.Login(), "")
@@ -116,6 +122,9 @@ func withdrawAsk(c verb.Call, w ask.Withdraw) error {
 // Open opens the workspace to ask people, and makes git ignore placet's own files.
 func Open(c verb.Call) (*asks.Asks, error) {
 	a, err := asks.Open(c.Ctx, c.Env)
+	if err == nil {
+		daemon.NoteWarnings(a.Workspace, "config")
+	}
 	if err == nil && !a.Workspace.Env.InGitHook() {
 		_, _ = setup.Exclude(a.Workspace.Env, a.Workspace.Root, setup.Ignored) // init reports what is wrong
 	}

@@ -34,7 +34,7 @@ func Verb(personVerb func(args []string) string) verb.Verb {
 	later := false
 	return verb.Verb{
 		Use:   "hook " + strings.Join(hook.Names(true), "|"),
-		Least: 1, Most: 2, Group: verb.GroupSetUp, Page: "hook",
+		Least: 1, Most: 2, Group: verb.GroupSetUp, Page: "hook", Spares: true,
 		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&later, "defer", false, "")
 		},

@@ -33,6 +33,7 @@ type Verb struct {
 	Use, Group  string
 	Page        string // page of the manual; "" is that of the verb's name
 	About       string // a further page of the manual
+	Spares      bool   // see [console.Env.Spares]
 	Least, Most int    // number of arguments; Most is -1 for any number
 	Complete    func(*console.Env) cobra.CompletionFunc
 	Flags       func(*pflag.FlagSet)
@@ -65,6 +66,7 @@ func (v Verb) Command(w *console.Env) *cobra.Command {
 		if err := RefuseAgent(w, cmd, args); err != nil {
 			return err
 		}
+		w.Spares = v.Spares
 		c := Call{cmd.Context(), w, args, cmd.Flags(), cmd.UseLine()}
 		if err := refuseGroups(cmd.Flags()); err != nil {
 			return err
