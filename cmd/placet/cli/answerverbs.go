@@ -155,10 +155,12 @@ func respondVerb() verb.Verb {
 				return err
 			}
 			if len(options) == 0 && !answer.IsGiven(t, r) && c.Env.AtTerminal() {
-				if err := askReply(c.Ctx, c.Env, t, &r, command); err != nil {
+				p := c.Env.NewPrompter() // one for all questions: a second would lose a line to the first
+				defer p.Close()
+				if err := askReply(c.Ctx, c.Env, p, t, &r, command); err != nil {
 					return err
 				}
-				return giveReply(c.Ctx, b, t, r, agree) // the prompt has shown the request
+				return giveReply(c.Ctx, b, t, r, agreeing(p)) // the prompt has shown the request
 			}
 			return giveReply(c.Ctx, b, t, r, asking(digest, command))
 		},
@@ -283,16 +285,18 @@ func showOnErr(b *workspace.Workspace, show func()) {
 
 // confirm shows a request on the terminal, and asks whether an answer is meant.
 func confirm(ctx context.Context, b *workspace.Workspace, t view.Request, resp gate.Response, command string) error {
+	p := b.Env.NewPrompter()
+	defer p.Close()
 	if err := showWhole(b.Env, t, viewText(b.Env, "request", t.OpenRequest), command); err != nil {
 		return err
 	}
-	return agree(ctx, b, t, resp)
+	return agreeing(p)(ctx, b, t, resp)
 }
 
-// agree asks on the terminal whether an answer to a request that was shown there is meant.
-func agree(ctx context.Context, b *workspace.Workspace, t view.Request, resp gate.Response) error {
-	p := b.Env.NewPrompter()
-	defer p.Close()
-	said, with := view.Said(t, resp)
-	return p.Agreed(ctx, "\n"+b.Env.Text("cli.answer.confirm", "answer", said+with+console.Suffix(" → ", view.Effects(t, resp))))
+// agreeing returns the asker for a request that was shown on the terminal.
+func agreeing(p *console.Prompter) asker {
+	return func(ctx context.Context, b *workspace.Workspace, t view.Request, resp gate.Response) error {
+		said, with := view.Said(t, resp)
+		return p.Agreed(ctx, "\n"+b.Env.Text("cli.answer.confirm", "answer", said+with+console.Suffix(" → ", view.Effects(t, resp))))
+	}
 }

@@ -18,9 +18,7 @@ import (
 // askReply shows a request as FABER's own prompt does, and reads the answer: a number, an
 // option or, for a request in words, a line of text. It writes to stderr, because the outcome
 // is the answer of the command.
-func askReply(ctx context.Context, w *console.Env, t view.Request, r *answer.Reply, command string) error {
-	p := w.NewPrompter()
-	defer p.Close()
+func askReply(ctx context.Context, w *console.Env, p *console.Prompter, t view.Request, r *answer.Reply, command string) error {
 	if err := showWhole(w, t, promptText(w, t), command); err != nil {
 		return err
 	}

@@ -78,7 +78,9 @@ Your choice: `
 	var out bytes.Buffer
 	w := &console.Env{In: strings.NewReader("1\n"), Err: &out}
 	var r answer.Reply
-	if err := askReply(t.Context(), w, review, &r, ""); err != nil {
+	p := w.NewPrompter()
+	defer p.Close()
+	if err := askReply(t.Context(), w, p, review, &r, ""); err != nil {
 		t.Fatal(err)
 	}
 	head, rest, _ := strings.Cut(out.String(), "\n\n")
@@ -163,7 +165,10 @@ func (p *typist) Read(into []byte) (int, error) {
 func typing(t *testing.T, typed string, to view.Request) (shown string, r answer.Reply, err error) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &typist{lines: strings.SplitAfter(typed, "\n"), typed: make(chan string, 1)}
-		err = askReply(t.Context(), &console.Env{In: p, Err: p}, to, &r, "")
+		w := &console.Env{In: p, Err: p}
+		prompter := w.NewPrompter()
+		err = askReply(t.Context(), w, prompter, to, &r, "")
+		prompter.Close()
 		shown = p.String()
 		if len(p.lines) > 0 { // the reader waits for more
 			close(p.typed)
