@@ -13,18 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-const readme = "../../../README.md"
-
-// readmeBlock finds the code block that follows a comment, and what stands around it.
-func readmeBlock(t *testing.T, page, comment string) (before, block, after string) {
-	t.Helper()
-	m := regexp.MustCompile(`(?s)^(.*\n<!-- ` + comment + `[^\n]* -->\n\x60\x60\x60[a-z]+\n)(.*?)(\n\x60\x60\x60\n.*)$`).FindStringSubmatch(page)
-	if m == nil {
-		t.Fatalf("README.md has no code block after <!-- %s … -->", comment)
-	}
-	return m[1], m[2], m[3]
-}
-
 // TestReadmeTenLinesEndWithAnAnswer types the ten lines of README.md into a shell that begins
 // in an empty folder, and y when a person is asked. The terminal must show the session in
 // README.md; PLACET_README=write rewrites it.
