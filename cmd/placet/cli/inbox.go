@@ -119,17 +119,28 @@ func question(a engine.OpenRequest) string {
 // requestHead returns what comes before a request's question: run, step, id, and in parentheses
 // its type, its age, what happens without an answer, and more.
 func requestHead(w *console.Env, a engine.OpenRequest, more string) string {
+	return headOf(w, a, view.Due(w.Lang, w.Now(), a, console.Moment), more)
+}
+
+// shortHead is the same for a line that has room for little: that there is no deadline is left
+// out.
+func shortHead(w *console.Env, a engine.OpenRequest, more string) string {
+	if a.Deadline.IsZero() {
+		return headOf(w, a, view.SinceNobodyWaits(w.Lang, w.Now(), a), more)
+	}
+	return requestHead(w, a, more)
+}
+
+func headOf(w *console.Env, a engine.OpenRequest, due, more string) string {
 	about := console.OneLine(a.Type)
 	if at := console.Age(w.Lang, w.Now(), a.RequestedAt); at != "" {
 		about += ", " + at
 	}
-	due := ", " + view.Due(w.Lang, w.Now(), a, console.Moment)
-	if a.Overdue {
+	due = console.Suffix(", ", due)
+	if a.Overdue || !a.NobodyWaits.IsZero() {
 		due = w.Paint(console.Alarm, due)
 	}
-	about += due
-	about += w.Paint(console.Alarm, console.Suffix(", ", view.SinceNobodyWaits(w.Lang, w.Now(), a)))
-	about += w.Paint(console.Alarm, console.Suffix(", ", more))
+	about += due + w.Paint(console.Alarm, console.Suffix(", ", more))
 	return fmt.Sprintf("%s  %s  %s (%s):", w.Paint(console.Strong, view.RunName(a)), w.Paint(console.Waiting, console.OneLine(a.Where)), view.Reference(a), about)
 }
 
@@ -152,8 +163,8 @@ func printShort(b *workspace.Workspace, open []engine.OpenRequest) {
 		if a.Problem != "" {
 			more = b.Env.Text("cli.inbox.unusable")
 		}
-		left := wide - console.Columns(requestHead(&plain, a, more)) - 1
-		fmt.Fprintln(b.Env.Out, requestHead(b.Env, a, more), console.CutColumns(view.FirstLine(a), max(left, leastAsked)))
+		left := wide - console.Columns(shortHead(&plain, a, more)) - 1
+		fmt.Fprintln(b.Env.Out, shortHead(b.Env, a, more), console.CutColumns(view.FirstLine(a), max(left, leastAsked)))
 	}
 }
 

@@ -93,9 +93,9 @@ func TestAShortLineSaysWhatTheRequestIsAbout(t *testing.T) {
 	bad.Deadline, bad.Problem = noon.Add(time.Hour), "it answers another request"
 	long.Where = strings.Repeat("w", 200)
 	for want, a := range map[string]engine.OpenRequest{
-		"(approval, now, overdue since " + console.Moment(noon) + "): Merge?\n":                                      late,
-		"(approval, now, until " + console.Moment(noon.Add(time.Hour)) + ", its answer cannot be used): Merge?\n":    bad,
-		"  " + strings.Repeat("w", 200) + "  fr-20261120-4a8880 (approval, now): " + strings.Repeat("x", 23) + "…\n": long,
+		"(approval, now, overdue since " + console.Moment(noon) + "): Merge?\n":                                          late,
+		"(approval, now, until " + console.Moment(noon.Add(time.Hour)) + ", in 1h, its answer cannot be used): Merge?\n": bad,
+		"  " + strings.Repeat("w", 200) + "  fr-20261120-4a8880 (approval, now): " + strings.Repeat("x", 23) + "…\n":     long,
 	} {
 		if got := shortly(a, false); !strings.HasSuffix(got, want) {
 			t.Errorf("%swant … %s", got, want)

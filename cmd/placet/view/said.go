@@ -29,17 +29,18 @@ func Said(t Request, r gate.Response) (answer, with string) {
 	return console.Cut(console.OneLine(strings.Join(ChosenIn(t, r), ", ")), ShownAnswer), with
 }
 
-// Due says until when a request can be answered, how long that is, and what happens without
-// an answer. moment returns a time as the surface shows times.
+// Due says until when a request can be answered, how long that is, what happens without an
+// answer, and since when nobody waits for one any more. moment returns a time as the surface
+// shows times.
 func Due(lang string, now time.Time, o engine.OpenRequest, moment func(time.Time) string) string {
+	said := templates.Text(lang, "page.unlimited")
 	switch {
-	case o.Deadline.IsZero():
-		return templates.Text(lang, "page.unlimited")
 	case o.Overdue:
-		return templates.Phrase(lang, "page.overdue", "at", moment(o.Deadline))
+		said = templates.Phrase(lang, "page.overdue", "at", moment(o.Deadline))
+	case !o.Deadline.IsZero():
+		said = templates.Phrase(lang, "page.until", "at", moment(o.Deadline), "left", console.Left(lang, now, o.Deadline)) + console.Suffix(", ", console.OneLine(o.AtDeadline))
 	}
-	until := templates.Phrase(lang, "page.until", "at", moment(o.Deadline), "left", console.Left(lang, now, o.Deadline))
-	return until + console.Suffix(", ", console.OneLine(o.AtDeadline))
+	return said + console.Suffix(", ", SinceNobodyWaits(lang, now, o))
 }
 
 // Effects says in words what the options of an answer do.
