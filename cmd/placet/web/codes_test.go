@@ -16,7 +16,7 @@ import (
 )
 
 // kinds are the kinds of an answer's problems that are also codes.
-var kinds = map[string]string{"KindInTheWay": console.KindInTheWay, "KindBusy": console.KindBusy}
+var kinds = map[string]string{"KindInTheWay": console.KindInTheWay, "KindBusy": console.KindBusy, "KindUnusable": console.KindUnusable}
 
 // refusedCodes returns the codes that the source of a package passes to Refuse and Deny. An argument
 // that is neither a literal nor a kind is the code of an action's command.
