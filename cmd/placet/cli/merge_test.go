@@ -218,10 +218,13 @@ func TestAMergeOfAnAnswerIntoARunThatStillAsksIsNamed(t *testing.T) {
 	theirs.does("answer")
 	ours.takes(theirs, "receipt.json")
 	for _, verb := range []string{"status", "inbox"} {
-		ours.says(ours.must(1, verb), "/receipt.json says `answer` by lee (claimed), and state.json of revision ")
+		ours.says(oneLine(ours.must(1, verb)), "/receipt.json says `answer` by lee (claimed), and state.json of revision ")
 	}
 	ours.contradicts("/receipt.json says `answer` by lee (claimed), and state.json of revision ", " still asks that request")
 }
+
+// oneLine returns what a verb printed in one line, wherever it was wrapped.
+func oneLine(said string) string { return strings.Join(strings.Fields(said), " ") }
 
 // The files of an answer contradict nothing, nor does a receipt that is missing or ahead of its
 // state.

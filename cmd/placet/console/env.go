@@ -127,10 +127,10 @@ func (w *Env) Path(name string) string {
 }
 
 // Here returns the path of a file of the workspace such that it opens from the folder in which
-// the command was typed, as git prints paths.
+// the command was typed, as git prints paths. With -C that is the workspace, as for git, too.
 func (w *Env) Here(name string) string {
 	cwd, err := filepath.EvalSymlinks(w.Cwd)
-	if w.Root == "" || name == "" || err != nil || filepath.IsAbs(name) {
+	if w.Root == "" || w.Flags.Workspace != "" || name == "" || err != nil || filepath.IsAbs(name) {
 		return name
 	}
 	rel, err := filepath.Rel(cwd, filepath.Join(w.Root, filepath.FromSlash(name)))
