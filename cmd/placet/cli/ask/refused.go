@@ -82,7 +82,7 @@ func (x *newAsk) named(flag string, at []string) string {
 func (x *newAsk) oneQuestion(c verb.Call) (question string, err error) {
 	args := slices.Clone(c.Args)
 	if c.Flags.Changed("wait") && x.wait.timeout == waitForEver {
-		if i := slices.IndexFunc(args, isLength); len(args) == 2 && i >= 0 {
+		if i := slices.IndexFunc(args, isLength); len(args) <= 2 && i >= 0 {
 			x.wait.timeout = args[i]
 			args = slices.Delete(args, i, i+1)
 		}
