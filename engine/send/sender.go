@@ -66,6 +66,10 @@ func (s *Sender) Send(ctx context.Context, what engine.Send) engine.Sent {
 	case what.Call != nil:
 		sent = s.call(ctx, what, secret)
 	}
+	// A dialer notices the deadline with a timer of its own, which may be the earlier one.
+	if deadline, _ := ctx.Deadline(); !time.Now().Before(deadline) {
+		<-ctx.Done()
+	}
 	if cause := context.Cause(ctx); cause != nil && sent.Outcome != engine.SendDone {
 		sent.Reason = cause.Error() + ": " + sent.Reason
 	}

@@ -21,7 +21,7 @@ type lines struct {
 
 // Connect implements [sdk.Transport].
 func (l lines) Connect(context.Context) (sdk.Connection, error) {
-	c := &lineConn{lines: l, frames: make(chan frame), closed: make(chan struct{}), ids: newOddIDs(), batches: map[jsonrpc.ID]*batch{}}
+	c := &lineConn{lines: l, frames: make(chan frame), closed: make(chan struct{}), ids: newOddIDs(), calls: map[jsonrpc.ID]*batch{}}
 	go c.readFrames()
 	return c, nil
 }
@@ -36,9 +36,10 @@ type lineConn struct {
 	// queue are the messages of the last line that are still to be read.
 	queue []jsonrpc.Message
 	ids   oddIDs
-	// mu guards out and batches.
-	mu      sync.Mutex
-	batches map[jsonrpc.ID]*batch
+	// mu guards out and calls.
+	mu sync.Mutex
+	// calls are those without a response, with the batch that each belongs to, or nil.
+	calls map[jsonrpc.ID]*batch
 }
 
 // batch is the answer to the messages of one line. It is written as soon as no call waits.
@@ -104,36 +105,32 @@ func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 
 // accept puts the messages of a line into the queue, and answers what is none.
 func (c *lineConn) accept(f frame) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	switch {
 	case f.fault != nil:
-		return c.refuse(f.fault)
+		return c.writeLine(refusal(f.fault))
 	case f.text[0] == '[':
 		return c.acceptBatch(f.text)
 	}
-	msg, fault := c.message(f.text)
+	msg, fault := c.expected(f.text, nil)
 	if fault != nil {
-		return c.refuse(fault)
+		return c.writeLine(refusal(fault))
 	}
 	c.queue = append(c.queue, msg)
 	return nil
 }
 
 // acceptBatch puts the messages of a batch into the queue. The errors of those that are none
-// belong to the answer of the batch.
+// belong to the answer of the batch. The caller holds mu.
 func (c *lineConn) acceptBatch(text []byte) error {
 	var all []json.RawMessage
 	if err := json.Unmarshal(text, &all); err != nil || len(all) == 0 {
-		return c.refuse(invalid("a batch holds at least one message"))
+		return c.writeLine(refusal(invalid("a batch holds at least one message")))
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	b := &batch{}
 	for _, one := range all {
-		msg, fault := c.message(one)
-		call, ok := msg.(*jsonrpc.Request)
-		if isCall := ok && call.IsCall(); fault == nil && isCall {
-			fault = c.expect(b, call.ID)
-		}
+		msg, fault := c.expected(one, b)
 		if fault != nil {
 			b.responses = append(b.responses, refusal(fault))
 			continue
@@ -143,14 +140,23 @@ func (c *lineConn) acceptBatch(text []byte) error {
 	return c.writeBatch(b)
 }
 
-// expect notes that the response to a call belongs to a batch.
-func (c *lineConn) expect(b *batch, id jsonrpc.ID) *jsonrpc.Error {
-	if c.batches[id] != nil {
-		return invalid("this id is that of another call: use each id once")
+// expected returns the message of a text, and notes the call that it may be, as one of a batch or,
+// with nil, as one on its own. The SDK would leave a call with the id of another one unanswered.
+// The caller holds mu.
+func (c *lineConn) expected(text []byte, b *batch) (jsonrpc.Message, *jsonrpc.Error) {
+	msg, fault := c.message(text)
+	call, ok := msg.(*jsonrpc.Request)
+	if fault != nil || !ok || !call.IsCall() {
+		return msg, fault
 	}
-	c.batches[id] = b
-	b.waiting++
-	return nil
+	if _, used := c.calls[call.ID]; used {
+		return nil, invalid("this id is that of another call: use each id once")
+	}
+	c.calls[call.ID] = b
+	if b != nil {
+		b.waiting++
+	}
+	return msg, nil
 }
 
 // writeBatch writes the answer of a batch, if it is complete and not empty.
@@ -167,13 +173,6 @@ func asBytes(all []json.RawMessage) (texts [][]byte) {
 		texts = append(texts, one)
 	}
 	return texts
-}
-
-// refuse answers a line that is no message.
-func (c *lineConn) refuse(fault *jsonrpc.Error) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.writeLine(refusal(fault))
 }
 
 // refusal returns the response to what has no id that could be named.
@@ -195,11 +194,14 @@ func (c *lineConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	response, ok := msg.(*jsonrpc.Response)
-	if !ok || c.batches[response.ID] == nil {
+	if !ok {
 		return c.writeLine(text)
 	}
-	b := c.batches[response.ID]
-	delete(c.batches, response.ID)
+	b := c.calls[response.ID]
+	delete(c.calls, response.ID)
+	if b == nil {
+		return c.writeLine(text)
+	}
 	b.waiting--
 	b.responses = append(b.responses, text)
 	return c.writeBatch(b)
