@@ -52,6 +52,11 @@ GOTESTSUM := gotest.tools/gotestsum@v1.13.0
 # packages at once because tests that start placet mostly wait for it.
 TESTFLAGS := -vet=off '-ldflags=-s -w' -count=1 -p 3 -parallel $(PARALLEL) -timeout $(TESTTIMEOUT)
 
+# Everything is built in one way, without cgo and without the paths of this machine: what one
+# command has compiled, the next need not compile again.
+export CGO_ENABLED := 0
+export GOFLAGS := $(GOFLAGS) -trimpath
+
 # When the commit was made: what is built of it says so.
 MADE = $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 # Where a release will be found, such as https://example.org/placet/1.0.0; without it, the formula
@@ -71,7 +76,7 @@ building:
 	@echo 'building (some minutes the first time)' >&2
 
 build: building
-	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/placet ./cmd/placet
+	@$(GO) build -ldflags '-s -w -X main.version=$(VERSION)' -o bin/placet ./cmd/placet
 
 # Two releases of one commit are equal, byte for byte.
 release: need-git
@@ -134,8 +139,9 @@ lint:
 macos:
 	@$(GO) run ./internal/macos
 
+race: export CGO_ENABLED := 1
 race: need-git
-	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v "$$($(GO) env CC)" >/dev/null 2>&1; then \
+	@if command -v "$$($(GO) env CC)" >/dev/null 2>&1; then \
 	  $(GO) test -race -short $(TESTFLAGS) $(CONCURRENT) && \
 	  $(GO) test -race $(TESTFLAGS) -run '^TestToyIsToldInManyWays$$' ./internal/enginetest; \
 	else \

@@ -416,7 +416,7 @@ type Command struct {
 	// Agent marks a command that outlives placet if its action has an Outcome. Other
 	// commands end with placet.
 	Agent bool
-	// Grace is how long `placet once` waits for the end of an agent that it began: what fails
+	// Grace is how long `placet watch --once` waits for the end of an agent that it began: what fails
 	// at once is then reported at once.
 	Grace time.Duration
 }

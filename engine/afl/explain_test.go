@@ -113,7 +113,7 @@ func explainCases() map[string]explainCase {
 			w.done("a")
 			w.settle()
 			clear(w.Facts.Alive)
-		}), []string{"the daemon, or placet once, carries it out"}, nil},
+		}), []string{"the daemon, or placet watch --once, carries it out"}, nil},
 		"an analysis": {begun(func(c *Config) { c.OracleWait = ptr("30s") }, []cp{a}, func(w *world) {
 			w.trust()
 			w.failOnce("a", "1 failing")

@@ -55,7 +55,7 @@ func resumeFile(r *view) []byte {
 // resumeLimit is how long a resume command may run.
 const resumeLimit = 24 * time.Hour
 
-// resumeGrace is how long `placet once` waits for the resume command, to say at once that it failed.
+// resumeGrace is how long `placet watch --once` waits for the resume command, to say at once that it failed.
 const resumeGrace = 2 * time.Second
 
 // idleLimit is how long an agent may take, after the resume command has ended well, until its first

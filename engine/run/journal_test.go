@@ -84,7 +84,7 @@ func TestWhichStatesAreAccountedFor(t *testing.T) {
 			}
 			continue
 		}
-		adopt := "placet adopt toy/a@" + test.state.Sum.Hex()
+		adopt := "placet doctor --fix toy/a@" + test.state.Sum.Hex()
 		if !strings.Contains(got.Problem, test.says) || !strings.Contains(got.Problem, "begin anew") || !strings.Contains(got.Problem, adopt) || got.Unaccounted != test.state.Sum {
 			t.Errorf("%s: it says %q, and may be adopted: %q", name, got.Problem, got.Unaccounted)
 		}

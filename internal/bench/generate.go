@@ -31,7 +31,7 @@ func generate(dir string, p population) error {
 	if err := w.populate(p, m); err != nil {
 		return err
 	}
-	_, err = fmt.Printf("%s: %s, made in %s; placet once opens their requests\n", root, p, short(time.Since(began)))
+	_, err = fmt.Printf("%s: %s, made in %s; placet watch --once opens their requests\n", root, p, short(time.Since(began)))
 	return err
 }
 

@@ -17,7 +17,7 @@ func (b *bench) once(w workspace) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("cannot measure: placet once: %w\n%s", err, out)
+		return fmt.Errorf("cannot measure: placet watch --once: %w\n%s", err, out)
 	}
 	return nil
 }

@@ -185,6 +185,13 @@ func (b *Tab) States(name string) {
 	}
 }
 
+// Picture saves a light picture of the page, name.png, as wide as a document shows it.
+func (b *Tab) Picture(name string) {
+	b.t.Helper()
+	b.Looks(820, "light")
+	b.shot(name)
+}
+
 // shot saves a picture of the whole page.
 func (b *Tab) shot(name string) {
 	b.t.Helper()

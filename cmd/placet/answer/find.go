@@ -61,7 +61,7 @@ func nothingOpen(b *workspace.Workspace, found []loop.Found, arg string) error {
 			why = "workspace.unasked.request"
 		}
 		return console.Refused(why, "run", console.Brief(fit[0].Key()), "request", request).
-			Try("workspace.unasked.try", "command", console.Typed("explain", console.Brief(fit[0].Key())))
+			Try("workspace.unasked.try", "command", console.Typed("show --why", console.Brief(fit[0].Key())))
 	}
 	return console.Usage("workspace.nothing", "name", strconv.Quote(console.OneLine(arg)), "workspace", b.Root).Try("workspace.inbox.try")
 }

@@ -86,9 +86,6 @@ func severalCommand(lang string, a engine.OpenRequest, name string) string {
 	return templates.CommandLine("placet respond", args, flags...) + "  " + templates.Phrase(lang, "workspace.how.some")
 }
 
-// optSteer is the option for which the verb of the same name stands.
-const optSteer = "steer"
-
 // optionCommand returns the shortest command that chooses an option.
 func optionCommand(a engine.OpenRequest, option, name string) string {
 	verb, args, flags := "placet respond", []string{name, console.OneLine(option)}, []string{}
@@ -97,8 +94,6 @@ func optionCommand(a engine.OpenRequest, option, name string) string {
 		verb, args = "placet approve", args[:1]
 	case Rejecting.option(a):
 		verb, args = "placet reject", args[:1]
-	case optSteer:
-		verb, args = "placet steer", args[:1]
 	}
 	switch {
 	case option == retryMore && slices.Contains(a.Members, "attempts"):

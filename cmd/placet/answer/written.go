@@ -24,7 +24,7 @@ type Written struct {
 }
 
 // Give makes an answer durable as response.json, after every check of it has passed, and
-// returns the outcome. placet watch, or the next placet once, carries it out. Give waits for
+// returns the outcome. placet watch, or the next placet watch --once, carries it out. Give waits for
 // another writer of the file until the context is done.
 func Give(ctx context.Context, b *workspace.Workspace, t view.Request, resp gate.Response) (Written, error) {
 	result, err := Write(ctx, b, t, resp)

@@ -419,7 +419,7 @@ func (a *Asks) Withdraw(ctx context.Context, f loop.Found, w ask.Withdraw) error
 	case err != nil:
 		return console.Refused("workspace.withdraw", "ask", name, "error", err)
 	case !created:
-		return console.Refused("workspace.withdraw.there", "ask", name, "path", f.Run.Dir+"/withdraw.json").Try("say.text", "text", console.Typed("explain", name))
+		return console.Refused("workspace.withdraw.there", "ask", name, "path", f.Run.Dir+"/withdraw.json").Try("say.text", "text", console.Typed("show --why", name))
 	}
 	return a.Pass(ctx)
 }

@@ -22,27 +22,32 @@ import (
 	"placet/templates"
 )
 
+// adoptVerb returns the older name of doctor --fix RUN.
 func adoptVerb() verb.Verb {
 	var reason, by string
 	return verb.Verb{
 		Use:   "adopt RUN[@DIGEST]",
-		Least: 1, Most: 1, Group: verb.GroupDecide, Complete: verb.CompleteRuns,
+		Least: 1, Most: 1, Group: verb.GroupDecide, Complete: verb.CompleteRuns, Old: true,
 		Flags: func(f *pflag.FlagSet) {
 			f.StringVarP(&reason, "message", "m", "", "")
 			f.StringVar(&by, "as", console.Login(), "")
 		},
-		Look: func(c verb.Call, b *workspace.Workspace) error {
-			run, digest, named := console.CutLast(c.Args[0], "@")
-			f, err := view.OneRun(b, run)
-			if err != nil {
-				return err
-			}
-			if named && !statedir.IsReference(digest) {
-				return console.Usage("cli.adopt.short", "run", console.Brief(f.Key()), "digest", strconv.Quote(console.OneLine(digest))).Try("cli.adopt.short.try")
-			}
-			return adoptRun(c.Ctx, b, f, digest, strings.TrimSpace(reason), by)
-		},
+		Look: func(c verb.Call, b *workspace.Workspace) error { return adoptNamed(c.Ctx, b, c.Args[0], reason, by) },
 	}
+}
+
+// adoptNamed records that a person accepts the state document of the run that an argument names,
+// with or without the digest of the document.
+func adoptNamed(ctx context.Context, b *workspace.Workspace, arg, reason, by string) error {
+	run, digest, named := console.CutLast(arg, "@")
+	f, err := view.OneRun(b, run)
+	if err != nil {
+		return err
+	}
+	if named && !statedir.IsReference(digest) {
+		return console.Usage("cli.adopt.short", "run", console.Brief(f.Key()), "digest", strconv.Quote(console.OneLine(digest))).Try("cli.adopt.short.try")
+	}
+	return adoptRun(ctx, b, f, digest, strings.TrimSpace(reason), by)
 }
 
 // adoptRun records that a person accepts the state document of a run. digest must name the
@@ -53,7 +58,7 @@ func adoptRun(ctx context.Context, b *workspace.Workspace, f loop.Found, digest,
 	if err := cmp.Or(answer.CheckName("adopt", by), verb.CheckWords(b.Env, "adopt", console.Brief(v.Key), b.Env.Text("cli.words.reason"), reason, by)); err != nil {
 		return err
 	}
-	name, look := console.Brief(v.Key), console.Typed("explain", console.Brief(v.Key))
+	name, look := console.Brief(v.Key), console.Typed("show --why", console.Brief(v.Key))
 	if claims := v.Fabrications(); v.Unaccounted == "" && len(claims) > 0 {
 		return adoptClaims(ctx, b, v, claims, digest, reason, by)
 	}
@@ -62,7 +67,7 @@ func adoptRun(ctx context.Context, b *workspace.Workspace, f loop.Found, digest,
 	}
 	use := []string{"adopt", v.Key.String()}
 	short := b.References.Of(v.Unaccounted, use...)
-	again := templates.CommandLine("placet adopt", []string{name + "@" + short})
+	again := templates.CommandLine("placet doctor --fix", []string{name + "@" + short})
 	switch {
 	case state.Sum != v.Unaccounted:
 		return console.Refused("cli.adopt.changed", "run", name).Try("say.text", "text", look)

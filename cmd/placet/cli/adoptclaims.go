@@ -20,7 +20,7 @@ func adoptClaims(ctx context.Context, b *workspace.Workspace, v view.Run, claims
 	name, of := console.Brief(v.Key), digestOfClaims(claims)
 	use := []string{"adopt", v.Key.String()}
 	short := b.References.Of(of, use...)
-	again := templates.CommandLine("placet adopt", []string{name + "@" + short})
+	again := templates.CommandLine("placet doctor --fix", []string{name + "@" + short})
 	switch {
 	case digest != "" && !b.References.IsOf(digest, of, use...):
 		return console.Refused("cli.adopt.claims.other", "run", name, "digest", short, "named", digest).Try("cli.adopt.look", "command", again)

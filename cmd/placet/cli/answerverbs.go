@@ -54,6 +54,7 @@ func plainVerb(d answer.Decision, needs string) verb.Verb {
 	return verb.Verb{
 		Use: d.Verb + " [REQUEST]" + needs, About: "answering",
 		Most: 1, Group: verb.GroupDecide, Complete: verb.CompleteRequests,
+		Common: d.Verb != answer.Steering.Verb, Old: d.Verb == answer.Steering.Verb,
 		Flags: func(f *pflag.FlagSet) {
 			answerFlags(f, &r)
 			switch d.Verb {
@@ -120,7 +121,7 @@ func already(b *workspace.Workspace, err error, same func(view.Closed) bool) err
 	if same(c) {
 		return b.Env.Answer(answer.AnsweredBefore(b, c), func() { b.Env.Say("say.text", "text", c) })
 	}
-	return console.Refused("cli.answer.closed", "error", c).Try("cli.answer.closed.try", "command", console.Typed("log", console.Brief(c.Run)))
+	return console.Refused("cli.answer.closed", "error", c).Try("cli.answer.closed.try", "command", console.Typed("show --log", console.Brief(c.Run)))
 }
 
 // respondVerb returns the verb that answers with any option, or in words.
@@ -128,7 +129,7 @@ func respondVerb() verb.Verb {
 	r, attempts := answer.Reply{}, 0
 	return verb.Verb{
 		Use: "respond [REQUEST] [OPTION…|TEXT]", About: "answering",
-		Most: -1, Group: verb.GroupDecide, Complete: verb.CompleteRequests,
+		Most: -1, Group: verb.GroupDecide, Complete: verb.CompleteRequests, Common: true,
 		Flags: func(f *pflag.FlagSet) {
 			answerFlags(f, &r)
 			f.StringSliceVar(&r.Selected, "select", nil, "")

@@ -137,7 +137,7 @@ var bindsAttacks = []attack{
 			p.write(".asks/q"+strconv.Itoa(i)+"/ask.json", "{")
 		}
 		out := p.must(1, "once")
-		if n := strings.Count(out, "cannot be used yet"); n != 5 || !strings.Contains(out, "and 15 more: placet once --json") {
+		if n := strings.Count(out, "cannot be used yet"); n != 5 || !strings.Contains(out, "and 15 more: placet watch --once --json") {
 			t.Errorf("%d files are named: %s", n, out)
 		}
 	}},

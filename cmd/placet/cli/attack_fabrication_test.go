@@ -52,7 +52,7 @@ func (p *place) honestly() {
 	}
 }
 
-const wentOn = "1 run went on without its answer: placet check\n"
+const wentOn = "1 run went on without its answer: placet doctor\n"
 
 // wentOn checks that every surface reports the one run that went on without an answer, and what
 // check says of it.
@@ -103,7 +103,7 @@ func completedWhileAsked(t *testing.T, p *place) {
 	p.sets(p.runs[1]+"/state.json", map[string]any{"status": "completed", "feedback_request": nil, "completed_at": "2026-11-20T10:05:00Z"})
 	p.must(1, "once")
 	p.wentOn(p.runs[1]+"/state.json", "/status", p.requestID(1))
-	p.says(p.read(p.runs[1]+"/state.json.problem.md"), "/status says `completed`, but request "+p.requestID(1)+" has no answer", "placet adopt")
+	p.says(p.read(p.runs[1]+"/state.json.problem.md"), "/status says `completed`, but request "+p.requestID(1)+" has no answer", "placet doctor --fix")
 	if state := p.read(p.runs[1] + "/state.json"); !strings.Contains(state, `"status": "completed"`) {
 		t.Errorf("placet undoes it: %s", state)
 	}
@@ -112,7 +112,7 @@ func completedWhileAsked(t *testing.T, p *place) {
 
 	p.sets(p.runs[2]+"/state.json", map[string]any{"status": "completed"})
 	p.must(1, "once")
-	if out := p.must(1, "status"); !strings.HasPrefix(out, "2 runs went on without their answer: placet check\n") {
+	if out := p.must(1, "status"); !strings.HasPrefix(out, "2 runs went on without their answer: placet doctor\n") {
 		t.Errorf("status: %s", out)
 	}
 }
@@ -124,7 +124,7 @@ func claimAdopted(t *testing.T, p *place) {
 	const id = "afl/shop"
 	out := p.must(1, "adopt", id, "-m", "kim said so")
 	p.says(out, "nobody can be asked here", "/status says `completed`")
-	digest := regexp.MustCompile(`placet adopt (\S+@[0-9a-f]+)`).FindStringSubmatch(out)
+	digest := regexp.MustCompile(`placet doctor --fix (\S+@[0-9a-f]+)`).FindStringSubmatch(out)
 	if digest == nil {
 		t.Fatalf("no digest: %s", out)
 	}
@@ -193,7 +193,7 @@ func sessionCompletedWhileAsked(t *testing.T, p *place) {
 	if list := p.fabrications(); len(list) != 1 || list[0].Path != shop+"/delegations/first/iterations/7/worker.json" || list[0].Pointer != "/status" {
 		t.Fatalf("check: %+v", list)
 	}
-	if out := p.must(1, "status"); !strings.HasPrefix(out, "1 run claims more than its record holds: placet check\n") {
+	if out := p.must(1, "status"); !strings.HasPrefix(out, "1 run claims more than its record holds: placet doctor\n") {
 		t.Errorf("status: %s", out)
 	}
 }

@@ -71,7 +71,7 @@ func (p *place) standsStill(dir, run string) {
 	if p.read(dir+"/state.json") != before || p.read(dir+"/events.jsonl") != journal || p.secondStarts() {
 		p.t.Errorf("the run moves: %s", p.read(dir+"/state.json"))
 	}
-	adopt := "placet adopt " + run + "@" + engine.Sum([]byte(before)).Hex()
+	adopt := "placet doctor --fix " + run + "@" + engine.Sum([]byte(before)).Hex()
 	if note := p.read(dir + "/state.json.problem.md"); !strings.Contains(note, "cannot use state.json") || !strings.Contains(note, adopt) {
 		p.t.Errorf("the note: %s", note)
 	}

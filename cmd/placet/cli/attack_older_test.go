@@ -33,7 +33,7 @@ func (p *place) isOlder(dir, run string) (digest string) {
 		p.once(1)
 	}
 	digest = engine.Sum([]byte(before)).Hex()
-	p.says(p.read(dir+"/state.json.problem.md"), "this is an older state than placet wrote here", "placet adopt "+run+"@"+digest)
+	p.says(p.read(dir+"/state.json.problem.md"), "this is an older state than placet wrote here", "placet doctor --fix "+run+"@"+digest)
 	if p.read(dir+"/state.json") != before {
 		p.t.Errorf("it moves: %s", p.read(dir+"/state.json"))
 	}

@@ -94,7 +94,7 @@ var referenceAttacks = []attack{
 				t.Errorf("%d digits adopt it: %s", n, out)
 			}
 		}
-		typed := regexp.MustCompile(`placet adopt (\S+@[0-9a-f]{12})\n`).FindStringSubmatch(p.must(1, "adopt", "shop"))
+		typed := regexp.MustCompile(`placet doctor --fix (\S+@[0-9a-f]{12})\n`).FindStringSubmatch(p.must(1, "adopt", "shop"))
 		if typed == nil {
 			t.Fatal("adopt does not say what to type")
 		}

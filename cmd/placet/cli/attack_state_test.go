@@ -88,11 +88,11 @@ func (p *place) stateHome() string {
 	return filepath.Join(p.root, "..", "home-"+filepath.Base(p.root))
 }
 
-// endsOnce runs placet once, which must end with a code.
+// endsOnce runs placet watch --once, which must end with a code.
 func (p *place) endsOnce(code int) {
 	p.t.Helper()
 	if out, got := p.placet("once"); got != code {
-		p.t.Errorf("placet once ends with %d, want %d: %s", got, code, out)
+		p.t.Errorf("placet watch --once ends with %d, want %d: %s", got, code, out)
 	}
 }
 

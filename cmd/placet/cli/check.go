@@ -13,27 +13,36 @@ import (
 	"placet/templates"
 )
 
+// checkVerb returns the older name of doctor RUN.
 func checkVerb() verb.Verb {
 	return verb.Verb{
 		Use:  "check [RUN]",
-		Most: 1, Group: verb.GroupUnderstand, Complete: verb.CompleteRuns,
-		Look: func(c verb.Call, b *workspace.Workspace) error {
-			found, err := view.Chosen(b, c.Args)
-			if err != nil {
-				return err
-			}
-			b.Brief, b.WaitsForHeld = true, true
-			defer view.Remember(b, found, len(c.Args) == 0)
-			return showFindings(b, view.Runs(b, found), len(c.Args) == 0)
-		},
+		Most: 1, Group: verb.GroupUnderstand, Complete: verb.CompleteRuns, Old: true,
+		Look: func(c verb.Call, b *workspace.Workspace) error { return check(b, c.Args) },
 	}
 }
 
-// showFindings shows the findings of runs. With all, which says that these are all runs, it
-// adds the findings outside of runs.
+// check shows what is wrong with the documents of a run, or of all runs.
+func check(b *workspace.Workspace, args []string) error {
+	found, err := view.Chosen(b, args)
+	if err != nil {
+		return err
+	}
+	b.Brief, b.WaitsForHeld = true, true
+	defer view.Remember(b, found, len(args) == 0)
+	return showFindings(b, view.Runs(b, found), len(args) == 0)
+}
+
+// showFindings shows the findings of runs. all says that these are all runs.
 func showFindings(b *workspace.Workspace, views []view.Run, all bool) error {
-	var lines []view.FindingLine
-	errors := 0
+	lines, errors := findings(b, views, all)
+	err := b.Env.Answer(map[string]any{"runs": len(views), "findings": lines}, func() { printFindings(b.Env, len(views), lines, errors) })
+	return cmp.Or(err, console.Outcome(b.Unlisted || errors > 0, false))
+}
+
+// findings returns the findings of runs, and how many of them are errors. With all, which says
+// that these are all runs, it adds the findings outside of runs.
+func findings(b *workspace.Workspace, views []view.Run, all bool) (lines []view.FindingLine, errors int) {
 	for _, v := range views {
 		lines = append(append(lines, view.FindingLines(v)...), view.Strays(v)...)
 	}
@@ -52,8 +61,7 @@ func showFindings(b *workspace.Workspace, views []view.Run, all bool) error {
 			errors++
 		}
 	}
-	err := b.Env.Answer(map[string]any{"runs": len(views), "findings": lines}, func() { printFindings(b.Env, len(views), lines, errors) })
-	return cmp.Or(err, console.Outcome(b.Unlisted || errors > 0, false))
+	return lines, errors
 }
 
 func printFindings(w *console.Env, runs int, lines []view.FindingLine, errors int) {

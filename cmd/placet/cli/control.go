@@ -119,7 +119,7 @@ func writeControl(b *workspace.Workspace, f loop.Found, c family.Control, word s
 		return "", console.Refused("cli.control.busy", "file", d.Path).Try("cli.control.busy.try")
 	case errors.Is(err, store.ErrConflict):
 		return "", console.Refused("cli.control.there", "verb", word, "run", console.Brief(f.Key()), "file", d.Path).
-			Try("say.text", "text", console.Typed("explain", console.Brief(f.Key())))
+			Try("say.text", "text", console.Typed("show --why", console.Brief(f.Key())))
 	case err != nil:
 		return "", console.Refused("cli.control.failed", "file", d.Path, "error", err)
 	}

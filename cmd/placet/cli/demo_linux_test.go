@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -38,6 +39,37 @@ func TestDemoStepByStep(t *testing.T) {
 	s.await("Press Enter to go on.")
 	s.keys("\x03")
 	if said, code := s.end(); code != 130 || strings.Contains(said, "The script waits.") {
+		t.Errorf("exit %d\n%s", code, said)
+	}
+	if left, _ := os.ReadDir(temp); len(left) > 0 {
+		t.Errorf("%s is left", left[0].Name())
+	}
+}
+
+// TestDemoWaitsForTheReadersOwnAnswer ticks the form that demo --try shows: the script goes on.
+func TestDemoWaitsForTheReadersOwnAnswer(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)
+	temp := t.TempDir()
+	s := p.onTerminalWith(200, func(cmd *exec.Cmd) {
+		cmd.Args = append(cmd.Args[:1], "demo", "--try")
+		cmd.Env = append(cmd.Env, "TMPDIR="+temp)
+	})
+	s.await("    http://127.0.0.1:")
+	form := regexp.MustCompile(`    (/\S+/form\.md)`).FindStringSubmatch(s.said())
+	if form == nil {
+		t.Fatalf("it names no form:\n%s", s.said())
+	}
+	body, err := os.ReadFile(form[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	ticked := strings.NewReplacer("- [ ] approve", "- [x] approve", "- [ ] submit", "- [x] submit").Replace(string(body))
+	if err := os.WriteFile(form[1], []byte(ticked), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s.await("That is all")
+	if said, code := s.end(); code != 0 || !strings.Contains(said, "\ndeploying 1.4\r\n") || !strings.Contains(said, "Now it is your turn.") {
 		t.Errorf("exit %d\n%s", code, said)
 	}
 	if left, _ := os.ReadDir(temp); len(left) > 0 {

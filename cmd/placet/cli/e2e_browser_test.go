@@ -137,6 +137,25 @@ func TestBrowserStates(t *testing.T) {
 	stranger.Quiet()
 }
 
+// README.md shows the page of its own question. docs/request.png is a copy of this picture, without
+// the folder of the test in the last line.
+func TestBrowserPictureForReadme(t *testing.T) {
+	t.Parallel()
+	browser := browsertest.Open(t)
+	p := newPlace(t, t.TempDir(), 0)
+	p.write("plan.md", "eu-west first, then the rest\n")
+	p.write(".asks/deploy-14/ask.json", `{"question": "Deploy 1.4 to production?", "asked_by": {"name": "deploy.sh"}, "artifacts": [{"path": "plan.md"}]}`)
+	s := serveAt(p)
+	b := newTab(t, browser)
+	b.login(s)
+	b.Until("the question", `document.querySelectorAll("#list .card").length === 1`)
+	b.opens("Deploy 1.4")
+	b.Until("its page", `!!document.querySelector("#answer") && document.body.innerText.includes("eu-west first")`)
+	browsertest.Eval[int](b.Tab, `document.querySelector("footer").remove(), 0`)
+	b.Picture("request")
+	b.Quiet()
+}
+
 // cycleName is the name of the run of the optimizer.
 func (s *site) cycleName() string {
 	s.t.Helper()

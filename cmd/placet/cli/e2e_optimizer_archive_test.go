@@ -153,7 +153,7 @@ func (p *place) resumed(dir string) {
 	p.verifyWalk(dir, p.cycle(dir+"state.json"))
 }
 
-// Without a daemon, placet once makes every step: to the request, and after the answer to goal
+// Without a daemon, placet watch --once makes every step: to the request, and after the answer to goal
 // and rows.
 func TestOnceAloneDrivesACycle(t *testing.T) {
 	p := newWorkspace(t, "")
@@ -183,7 +183,7 @@ func TestOnceAloneDrivesACycle(t *testing.T) {
 	p.clean()
 }
 
-// once runs placet once, which must end with a code.
+// once runs placet watch --once, which must end with a code.
 func (p *place) once(want int) {
 	p.t.Helper()
 	if out, code := p.placet("once"); code != want {

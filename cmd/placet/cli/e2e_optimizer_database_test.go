@@ -56,7 +56,7 @@ func (c *cycles) read(run, rel string) string {
 	return string(body)
 }
 
-// once runs placet once. The scenario checks its exit code.
+// once runs placet watch --once. The scenario checks its exit code.
 func (c *cycles) once() string {
 	c.t.Helper()
 	var out, errs bytes.Buffer
@@ -66,7 +66,7 @@ func (c *cycles) once() string {
 		Now: func() time.Time { return time.Now().Add(c.ahead) },
 	}
 	if code := run(context.Background(), w, []string{"once"}); code != console.ExitFine && code != console.ExitOpen {
-		c.t.Fatalf("placet once ends with %d: %s%s", code, out.String(), errs.String())
+		c.t.Fatalf("placet watch --once ends with %d: %s%s", code, out.String(), errs.String())
 	}
 	return out.String()
 }
@@ -374,7 +374,7 @@ func (c *cycles) sqlError(text string) (sql.Result, error) {
 	return db.Exec(text)
 }
 
-// check is what placet check says.
+// check is what placet doctor says.
 func (c *cycles) check() string {
 	var out bytes.Buffer
 	w := &console.Env{In: strings.NewReader(""), Out: &out, Err: &out, Cwd: c.root, Getenv: func(string) string { return "" }, Now: time.Now}

@@ -150,7 +150,7 @@ func TestTortureRowsWaitForALockedDatabase(t *testing.T) {
 	}
 	unlockNear()
 	unlockFar()
-	if long { // the daemon's own next try is ten minutes away, that of placet once is now
+	if long { // the daemon's own next try is ten minutes away, that of placet watch --once is now
 		if out, code := p.placet("optimizer", "replay"); code != 0 {
 			t.Errorf("replay: %d: %s", code, out)
 		}

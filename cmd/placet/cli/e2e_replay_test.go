@@ -10,7 +10,7 @@ import (
 // R14 on the real binary: replayed, mixed-up and stale answers, a stale write-back of the
 // state, and writers of files that are not theirs.
 
-// onceMoved runs placet once, and reports whether a run's state has changed.
+// onceMoved runs placet watch --once, and reports whether a run's state has changed.
 func (p *place) onceMoved(i int) bool {
 	p.t.Helper()
 	before := p.read(p.runs[i] + "/state.json")

@@ -26,14 +26,16 @@ func graphVerb() verb.Verb {
 			f.BoolVar(&watches, "watch", false, "")
 		},
 		Look: func(c verb.Call, b *workspace.Workspace) error {
-			table := len(c.Args) == 0 || b.Serves(c.Args[0])
+			table := len(c.Args) > 0 && b.Serves(c.Args[0])
 			switch {
-			case watches && table:
+			case watches && (table || len(c.Args) == 0):
 				return console.Usage("cli.graph.watch.run")
 			case watches && c.Env.Flags.JSON:
 				return console.Usage("cli.graph.watch.json")
 			case table:
-				return showTables(b, console.First(c.Args), mermaid)
+				return showTable(b, c.Args[0], mermaid)
+			case len(c.Args) == 0:
+				return showPlans(b, mermaid)
 			}
 			f, err := view.OneRun(b, c.Args[0])
 			if err != nil {
@@ -93,25 +95,55 @@ func levels(nodes []engine.Node) []levelLine {
 	return lines
 }
 
+// showPlans draws the plans of the runs that have not ended.
+func showPlans(b *workspace.Workspace, mermaid bool) error {
+	live, _ := view.Live(b, b.Runs())
+	views := view.Runs(b, live)
+	plans := []map[string]any{}
+	for i := range views {
+		if err := view.FillPlan(b, &views[i]); err != nil {
+			return err
+		}
+		plans = append(plans, planData(b.Env, views[i], mermaid))
+	}
+	return b.Env.Answer(map[string]any{"runs": plans}, func() {
+		for _, v := range views {
+			printPlan(b, v, mermaid)
+		}
+		if len(views) == 0 {
+			b.Env.Note("cli.graph.none")
+		}
+	})
+}
+
 func showPlan(b *workspace.Workspace, v view.Run, mermaid bool) error {
+	return b.Env.Answer(planData(b.Env, v, mermaid), func() { printPlan(b, v, mermaid) })
+}
+
+// planData returns a plan as JSON has it.
+func planData(w *console.Env, v view.Run, mermaid bool) map[string]any {
 	data := map[string]any{"run": v.Key.String(), "status": v.Status, "nodes": v.Graph, "edges": arrows(v.Graph), "levels": levels(v.Graph)}
 	if mermaid {
-		drawing := planMermaid(b.Env, v.Graph)
-		data["mermaid"] = drawing
-		noteNoPlan(b, v)
-		return b.Env.Answer(data, func() { fmt.Fprint(b.Env.Out, drawing) })
+		data["mermaid"] = planMermaid(w, v.Graph)
 	}
-	return b.Env.Answer(data, func() {
-		show(b.Env, "plan.head", v)
+	return data
+}
+
+func printPlan(b *workspace.Workspace, v view.Run, mermaid bool) {
+	if mermaid {
 		noteNoPlan(b, v)
-		planTable(b.Env, v.Graph, v.Parts).Print(b.Env, b.Env.Out)
-	})
+		fmt.Fprint(b.Env.Out, planMermaid(b.Env, v.Graph))
+		return
+	}
+	show(b.Env, "plan.head", v)
+	noteNoPlan(b, v)
+	planTable(b.Env, v.Graph, v.Parts).Print(b.Env, b.Env.Out)
 }
 
 // noteNoPlan says why nothing is drawn.
 func noteNoPlan(b *workspace.Workspace, v view.Run) {
 	if len(v.Graph) == 0 {
-		b.Env.Note("cli.graph.unknown", "run", console.Brief(v.Key), "command", console.Typed("check", console.Brief(v.Key)))
+		b.Env.Note("cli.graph.unknown", "run", console.Brief(v.Key), "command", console.Typed("doctor", console.Brief(v.Key)))
 	}
 }
 
@@ -213,21 +245,16 @@ func label(n engine.Node) string {
 	return n.ID
 }
 
-// showTables shows the transition table of a family, or of all for "".
-func showTables(b *workspace.Workspace, only string, mermaid bool) error {
-	data := map[string]any{}
-	families := slices.DeleteFunc(slices.Clone(b.Families), func(f loop.Family) bool { return only != "" && f.Machine.Family() != only })
-	for _, f := range families {
-		data[f.Machine.Family()] = f.Machine.Edges()
-	}
-	return b.Env.Answer(map[string]any{"families": data}, func() {
-		for _, f := range families {
-			if mermaid {
-				fmt.Fprint(b.Env.Out, tableMermaid(f.Machine.Edges()))
-				continue
-			}
-			printTable(b, f.Machine)
+// showTable shows the transition table of a family.
+func showTable(b *workspace.Workspace, name string, mermaid bool) error {
+	i := slices.IndexFunc(b.Families, func(f loop.Family) bool { return f.Machine.Family() == name })
+	m := b.Families[i].Machine
+	return b.Env.Answer(map[string]any{"families": map[string]any{name: m.Edges()}}, func() {
+		if mermaid {
+			fmt.Fprint(b.Env.Out, tableMermaid(m.Edges()))
+			return
 		}
+		printTable(b, m)
 	})
 }
 

@@ -45,6 +45,22 @@ func word(w *console.Env, cmd *cobra.Command) {
 	}
 }
 
+// addHelpOfAll makes "help all" list all commands: --help lists only the common ones.
+func addHelpOfAll(w *console.Env, root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	help, _, _ := root.Find([]string{"help"}) // always found
+	one := help.Run
+	help.Run = func(cmd *cobra.Command, args []string) {
+		if len(args) != 1 || args[0] != "all" {
+			one(cmd, args)
+			return
+		}
+		_ = speak(w)
+		word(w, root)
+		show(w, "help.all", root)
+	}
+}
+
 // Commands returns all commands with the texts of their help in a language, for those who make
 // pages of it.
 func Commands(lang string) *cobra.Command {
@@ -61,8 +77,23 @@ func helpKey(cmd *cobra.Command) string {
 	return strings.Join(append([]string{"help"}, path[1:]...), ".")
 }
 
-// flagLines returns flags as help lists them.
+// flagLines returns flags as help lists them, by group.
 func flagLines(w *console.Env, flags *pflag.FlagSet) string {
-	lines := strings.TrimRight(flags.FlagUsages(), "\n")
-	return strings.ReplaceAll(lines, "(default ", "("+w.Text("help.word.default")+" ")
+	var parts []string
+	for _, group := range append([]string{""}, verb.FlagGroups...) {
+		some := pflag.NewFlagSet("", pflag.ContinueOnError)
+		flags.VisitAll(func(f *pflag.Flag) {
+			if verb.GroupOf(f) == group {
+				some.AddFlag(f)
+			}
+		})
+		if !some.HasFlags() {
+			continue
+		}
+		if group != "" {
+			parts = append(parts, "", "  "+w.Text(templates.Key("help.flags."+group)))
+		}
+		parts = append(parts, strings.TrimRight(some.FlagUsages(), "\n"))
+	}
+	return strings.ReplaceAll(strings.Join(parts, "\n"), "(default ", "("+w.Text("help.word.default")+" ")
 }

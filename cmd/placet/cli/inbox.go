@@ -27,7 +27,7 @@ func inboxVerb() verb.Verb {
 	return verb.Verb{
 		Spares: true,
 		Use:    "inbox [RUN|FAMILY]",
-		Most:   1, Group: verb.GroupDecide, Complete: verb.CompleteRuns,
+		Most:   1, Group: verb.GroupDecide, Complete: verb.CompleteRuns, Common: true,
 		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&short, "short", false, "")
 			f.StringSliceVar(&tags, "tag", nil, "")

@@ -14,26 +14,30 @@ import (
 	"placet/engine"
 )
 
+// logVerb returns the older name of show --log.
 func logVerb() verb.Verb {
 	var last int
 	return verb.Verb{
 		Use:  "log [RUN]",
-		Most: 1, Group: verb.GroupUnderstand, Complete: verb.CompleteRuns,
+		Most: 1, Group: verb.GroupUnderstand, Complete: verb.CompleteRuns, Old: true,
 		Flags: func(f *pflag.FlagSet) {
 			f.IntVarP(&last, "last", "n", 0, "")
 		},
-		Look: func(c verb.Call, b *workspace.Workspace) error {
-			if last < 0 {
-				return console.Usage("cli.log.last", "n", last)
-			}
-			found, err := view.Chosen(b, c.Args)
-			if err != nil {
-				return err
-			}
-			b.Journals = true
-			return showLog(b, view.Runs(b, found), last, len(c.Args) == 0)
-		},
+		Look: func(c verb.Call, b *workspace.Workspace) error { return logOf(b, c.Args, last) },
 	}
+}
+
+// logOf shows the last events of a run, or of all runs; 0 means all events.
+func logOf(b *workspace.Workspace, args []string, last int) error {
+	if last < 0 {
+		return console.Usage("cli.log.last", "n", last)
+	}
+	found, err := view.Chosen(b, args)
+	if err != nil {
+		return err
+	}
+	b.Journals = true
+	return showLog(b, view.Runs(b, found), last, len(args) == 0)
 }
 
 // runEntry is an event with its run.

@@ -173,7 +173,7 @@ func (m merge) contradicts(all ...string) {
 func TestAMergeOfTwoHistoriesIsNamed(t *testing.T) {
 	t.Parallel()
 	const receipt, state, journal = "receipt.json", "state.json", "events.jsonl"
-	const adopt = "or, if it is right as it is, adopt it: placet adopt "
+	const adopt = "or, if it is right as it is, adopt it: placet doctor --fix "
 	says := func(one, other string) string { return "/receipt.json says " + one + ", and state.json says " + other }
 	for _, c := range []struct {
 		family, ours, theirs string

@@ -21,11 +21,12 @@ import (
 	"placet/templates"
 )
 
+// onceVerb returns the older name of watch --once.
 func onceVerb() verb.Verb {
 	var noCommands bool
 	return verb.Verb{
 		Use:   "once",
-		Group: verb.GroupRun,
+		Group: verb.GroupRun, Old: true,
 		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&noCommands, "no-commands", false, "")
 		},

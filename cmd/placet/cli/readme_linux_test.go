@@ -13,43 +13,50 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestReadmeTenLinesEndWithAnAnswer types the ten lines of README.md into a shell that begins
-// in an empty folder, and y when a person is asked. The terminal must show the session in
-// README.md; PLACET_README=write rewrites it.
-func TestReadmeTenLinesEndWithAnAnswer(t *testing.T) {
+// shownReference is the reference in README.md's session. The test types that of its own request.
+const shownReference = "ask-8e21c07b@4f2a91c07d3e"
+
+// TestReadmeLinesEndWithAnAnswer types the lines of README.md into a shell that begins in a folder
+// with a plan. The terminal must show the session in README.md; PLACET_README=write rewrites it.
+func TestReadmeLinesEndWithAnAnswer(t *testing.T) {
 	t.Parallel()
 	body, err := os.ReadFile(readme)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, block, _ := readmeBlock(t, string(body), "the ten lines")
-	lines := strings.Split(block, "\n")
-	if len(lines) != 10 {
-		t.Errorf("there are %d lines", len(lines))
-	}
+	_, block, _ := readmeBlock(t, string(body), "the lines")
 	p := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)
-	empty := t.TempDir()
+	folder := filepath.Join(t.TempDir(), "release")
+	if out, err := exec.Command("git", "init", "-q", folder).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "plan.md"), []byte("eu-west first, then the rest\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	s := p.onTerminalWith(120, func(cmd *exec.Cmd) {
 		program := filepath.Dir(cmd.Path)
-		cmd.Path, cmd.Args, cmd.Dir = "/bin/sh", []string{"sh", "-i"}, empty
-		cmd.Env = append(cmd.Env, "PATH="+program+":"+os.Getenv("PATH"), "TMPDIR="+empty, "PS1=$ ", "TERM=dumb", "ENV=", "LC_ALL=C.UTF-8", "GIT_CONFIG_NOSYSTEM=1")
+		cmd.Path, cmd.Args, cmd.Dir = "/bin/sh", []string{"sh", "-i"}, folder
+		cmd.Env = append(cmd.Env, "PATH="+program+":"+os.Getenv("PATH"), "PS1=$ ", "TERM=dumb", "ENV=", "LC_ALL=C.UTF-8", "GIT_CONFIG_NOSYSTEM=1")
 	})
 	s.await("$ ")
 	prompts := []string{}
-	for _, line := range lines {
-		s.keys(line + "\n")
-		if line == "placet approve" {
-			s.await("(y/N) ")
-			s.keys("y\n")
+	for line := range strings.Lines(block + "\n") {
+		line, typed := strings.CutPrefix(line, "$ ")
+		if !typed {
+			continue
 		}
+		if strings.Contains(line, shownReference) {
+			line = strings.Replace(line, shownReference, regexp.MustCompile(`ask-[0-9a-f]{8}@[0-9a-f]{12}`).FindString(s.said()), 1)
+		}
+		s.keys(line)
 		prompts = append(prompts, "\n$ ")
 		s.await(prompts...)
 	}
 	s.keys("exit\n")
 	said, _ := s.end()
 	said, _, _ = strings.Cut(strings.ReplaceAll(said, "\r\n", "\n"), "\n$ exit")
-	p.says(said, "\ndeploying 1.4\n")
-	answers, _ := filepath.Glob(filepath.Join(empty, "*/.asks/*/answer.json"))
+	p.says(said, "\ndeploying 1.4")
+	answers, _ := filepath.Glob(filepath.Join(folder, ".asks/*/answer.json"))
 	if len(answers) != 1 {
 		t.Fatalf("there are %d answers:\n%s", len(answers), said)
 	}
@@ -84,7 +91,7 @@ func showsRecording(t *testing.T, said string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, recorded, after := readmeBlock(t, string(body), "what they show")
+	before, recorded, after := readmeBlock(t, string(body), "the lines")
 	if os.Getenv("PLACET_README") == "write" {
 		if err := os.WriteFile(readme, []byte(before+said+after), 0o644); err != nil {
 			t.Fatal(err)
@@ -96,16 +103,20 @@ func showsRecording(t *testing.T, said string) {
 	}
 }
 
-// TestReadmeAgentsAreThoseOfInit compares the settings of agents in README.md with those that
-// placet init --for writes, and makes placet read the rule there.
-func TestReadmeAgentsAreThoseOfInit(t *testing.T) {
+// TestPagesShowTheAgentsOfInit compares the settings of agents in docs/mcp.md with those that
+// placet init --for writes, and makes placet read the rule of docs/hooks.md.
+func TestPagesShowTheAgentsOfInit(t *testing.T) {
 	t.Parallel()
-	body, err := os.ReadFile(readme)
+	hooks, err := os.ReadFile("../../../docs/hooks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := os.ReadFile("../../../docs/mcp.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)
-	_, rule, _ := readmeBlock(t, string(body), "the rule")
+	_, rule, _ := readmeBlock(t, string(hooks), "the rule")
 	p.write("placet.toml", rule+"\n")
 	for client, file := range map[string]string{"claude-code": ".mcp.json", "codex": ".codex/config.toml", "gemini": ".gemini/settings.json"} {
 		cmd := exec.Command(placetBinary(t), "-C", p.root, "init", "--for", client)
@@ -121,7 +132,7 @@ func TestReadmeAgentsAreThoseOfInit(t *testing.T) {
 			shown, written = serverIn(t, block), serverIn(t, p.read(file))
 		}
 		if d := cmp.Diff(shown, written); d != "" {
-			t.Errorf("%s is not what README.md shows (-README +file):\n%s", file, d)
+			t.Errorf("%s is not what docs/mcp.md shows (-page +file):\n%s", file, d)
 		}
 	}
 }

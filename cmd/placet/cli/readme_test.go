@@ -12,7 +12,7 @@ func readmeBlock(t *testing.T, page, comment string) (before, block, after strin
 	t.Helper()
 	m := regexp.MustCompile(`(?s)^(.*\n<!-- ` + comment + `[^\n]* -->\n\x60\x60\x60[a-z]+\n)(.*?)(\n\x60\x60\x60\n.*)$`).FindStringSubmatch(page)
 	if m == nil {
-		t.Fatalf("README.md has no code block after <!-- %s … -->", comment)
+		t.Fatalf("the page has no code block after <!-- %s … -->", comment)
 	}
 	return m[1], m[2], m[3]
 }

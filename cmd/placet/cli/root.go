@@ -89,6 +89,7 @@ func newRoot(w *console.Env, begun *bool) *cobra.Command {
 			root.AddCommand(familyCommand(w, f, own))
 		}
 	}
+	addHelpOfAll(w, root)
 	return root
 }
 
@@ -137,11 +138,11 @@ func speak(w *console.Env) error {
 // verbs returns all commands, in the order of the manual.
 func verbs() []verb.Verb {
 	return []verb.Verb{
-		inboxVerb(), plainVerb(answer.Approving, ""), plainVerb(answer.Rejecting, ""), plainVerb(answer.Steering, " -m TEXT"), respondVerb(), adoptVerb(), showVerb(),
-		ask.Verb(), ask.WaitVerb(), ask.WithdrawVerb(), openVerb(),
-		watchVerb(), serveVerb(), mcpVerb(), onceVerb(), statusVerb(),
-		explainVerb(), logVerb(), checkVerb(), graphVerb(),
-		setup.InitVerb(), trustVerb(), hook.Verb(personVerbIn), loginVerb(), setup.DoctorVerb(), demo.Verb(), schemaVerb(), versionVerb(),
+		ask.Verb(), ask.WaitVerb(), ask.WithdrawVerb(),
+		inboxVerb(), plainVerb(answer.Approving, ""), plainVerb(answer.Rejecting, ""), respondVerb(), showVerb(), openVerb(),
+		serveVerb(), watchVerb(), mcpVerb(), statusVerb(), graphVerb(),
+		setup.InitVerb(), doctorVerb(), trustVerb(), hook.Verb(personVerbIn), demo.Verb(), schemaVerb(), versionVerb(),
+		plainVerb(answer.Steering, " -m TEXT"), adoptVerb(), onceVerb(), explainVerb(), logVerb(), checkVerb(), loginVerb(),
 	}
 }
 

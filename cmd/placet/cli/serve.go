@@ -21,7 +21,7 @@ func serveVerb() verb.Verb {
 	var listen string
 	return verb.Verb{
 		Use:   "serve",
-		Group: verb.GroupRun,
+		Group: verb.GroupRun, Common: true,
 		Flags: func(f *pflag.FlagSet) {
 			d.add(f)
 			f.StringVar(&listen, "listen", "", "")
@@ -45,18 +45,23 @@ func newPages(w *console.Env, address string) (daemon.Server, error) {
 	return daemon.NewPages(daemon.Pages{Address: address, Version: thisBuild().Version, Tokens: tokens, AgentWait: wait, Explanation: explanationText}), nil
 }
 
+// loginVerb returns the older name of open --print.
 func loginVerb() verb.Verb {
 	return verb.Verb{
 		Use:  "login [TOKEN]",
-		Most: 1, Group: verb.GroupSetUp,
+		Most: 1, Group: verb.GroupSetUp, Old: true,
 		Look: func(c verb.Call, b *workspace.Workspace) error {
 			link, err := newLink(b, console.First(c.Args))
 			if err != nil {
 				return err
 			}
-			return b.Env.Answer(map[string]string{"link": link}, func() { fmt.Fprintln(b.Env.Out, link) })
+			return printLink(b, link)
 		},
 	}
+}
+
+func printLink(b *workspace.Workspace, link string) error {
+	return b.Env.Answer(map[string]string{"link": link}, func() { fmt.Fprintln(b.Env.Out, link) })
 }
 
 // newLink returns a login link for a running serve.
@@ -78,9 +83,15 @@ func newLink(b *workspace.Workspace, token string) (string, error) {
 }
 
 func openVerb() verb.Verb {
+	var token string
+	var prints bool
 	return verb.Verb{
 		Use:  "open [REQUEST]",
 		Most: 1, Group: verb.GroupDecide, Complete: verb.CompleteRequests,
+		Flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&prints, "print", false, "")
+			f.StringVar(&token, "token", "", "")
+		},
 		Look: func(c verb.Call, b *workspace.Workspace) error {
 			page := ""
 			if len(c.Args) > 0 {
@@ -94,12 +105,15 @@ func openVerb() verb.Verb {
 				}
 				page = view.NameOf(t.OpenRequest)
 			}
-			link, err := newLink(b, "")
+			link, err := newLink(b, token)
 			if err != nil {
 				return err
 			}
 			if page != "" {
 				link += "&" + web.RequestPath(page)
+			}
+			if prints {
+				return printLink(b, link)
 			}
 			return b.Env.Answer(map[string]string{"link": link}, func() { browse(b, link) })
 		},

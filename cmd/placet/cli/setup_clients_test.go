@@ -79,11 +79,11 @@ func TestB9InitWritesWhatIsPersonalAndUpdatesItsOwn(t *testing.T) {
 	if p.read(own) != written {
 		t.Error("a second init changes it")
 	}
-	body, _ := os.ReadFile(readme)
+	body, _ := os.ReadFile("../../../docs/hooks.md")
 	_, rule, _ := readmeBlock(t, string(body), "the rule")
 	p.write("placet.toml", rule+"\n")
 	if said := run("doctor"); strings.Contains(said, "says something else") {
-		t.Errorf("README's rule is a finding:\n%s", said)
+		t.Errorf("the rule of docs/hooks.md is a finding:\n%s", said)
 	}
 	p.write(own, strings.Replace(strings.Replace(written, "PowerShell|", "", 1), `"timeout": 86400`, `"timeout": 600`, 1))
 	has(run("doctor"), "says something else")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/answer"
 	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/view"
@@ -38,23 +39,53 @@ func showClosed(b *workspace.Workspace, l view.Closed) {
 	}{l, slices.DeleteFunc(facts, func(f engine.Fact) bool { return f.Value == "" })})
 }
 
+// showFlags say what is shown of a subject.
+type showFlags struct {
+	artifact, last    int
+	diff, why, events bool
+}
+
 func showVerb() verb.Verb {
-	var artifact int
-	var diff bool
+	var x showFlags
 	return verb.Verb{
-		Use:   "show RUN[/PART]|REQUEST [PART]",
-		Least: 1, Most: 2, Group: verb.GroupDecide, Complete: verb.CompleteRuns,
+		Use:  "show [RUN[/PART]|REQUEST] [PART]",
+		Most: 2, Group: verb.GroupDecide, Complete: verb.CompleteRuns, Common: true,
 		Flags: func(f *pflag.FlagSet) {
-			f.IntVar(&artifact, "artifact", 0, "")
-			f.BoolVar(&diff, "diff", false, "")
+			f.BoolVar(&x.why, "why", false, "")
+			f.BoolVar(&x.events, "log", false, "")
+			f.IntVarP(&x.last, "last", "n", 0, "")
+			f.IntVar(&x.artifact, "artifact", 0, "")
+			f.BoolVar(&x.diff, "diff", false, "")
 		},
-		Look: func(c verb.Call, b *workspace.Workspace) error {
-			if diff || c.Flags.Changed("artifact") {
-				return showFiles(b, c.Args[0], artifact, diff)
-			}
-			return showSubject(b, strings.Join(c.Args, "/"))
-		},
+		Look: func(c verb.Call, b *workspace.Workspace) error { return x.show(c, b) },
 	}
+}
+
+func (x showFlags) show(c verb.Call, b *workspace.Workspace) error {
+	files, events := x.diff || c.Flags.Changed("artifact"), x.events || c.Flags.Changed("last")
+	if x.why && events || x.why && files || events && files {
+		return console.Usage("cli.show.single")
+	}
+	if events && len(c.Args) == 0 {
+		return logOf(b, nil, x.last)
+	}
+	name := strings.Join(c.Args, "/")
+	if name == "" {
+		open, err := answer.Find(b, "")
+		if err != nil {
+			return err
+		}
+		name = view.NameOf(open.OpenRequest)
+	}
+	switch {
+	case events:
+		return logOf(b, []string{name}, x.last)
+	case x.why:
+		return explain(b, name)
+	case files:
+		return showFiles(b, name, x.artifact, x.diff)
+	}
+	return showSubject(b, name)
 }
 
 // showFiles prints the text of a file as it was when a request was made, by its number from 1,

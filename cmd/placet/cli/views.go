@@ -7,6 +7,7 @@ import (
 	"text/template"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/answer"
@@ -38,9 +39,10 @@ func firstLines(texts []string) (lines []string) {
 // viewFuncs returns the functions of these views besides those of all views.
 func viewFuncs(w *console.Env) template.FuncMap {
 	return template.FuncMap{
-		"word":  func(key templates.Key, pairs ...any) string { return w.Text("help.word."+key, pairs...) },
-		"flags": func(f *pflag.FlagSet) console.Cleaned { return console.Cleaned(flagLines(w, f)) },
-		"pad":   func(n int, s string) console.Cleaned { return console.Cleaned(fmt.Sprintf("%-*s", n, s)) }, "statusStyle": statusStyle,
+		"common": func(cmd *cobra.Command) bool { return cmd.Annotations[verb.Common] != "" },
+		"word":   func(key templates.Key, pairs ...any) string { return w.Text("help.word."+key, pairs...) },
+		"flags":  func(f *pflag.FlagSet) console.Cleaned { return console.Cleaned(flagLines(w, f)) },
+		"pad":    func(n int, s string) console.Cleaned { return console.Cleaned(fmt.Sprintf("%-*s", n, s)) }, "statusStyle": statusStyle,
 		"ref": view.Reference, "question": question, "place": func(a engine.OpenRequest) console.Cleaned { return console.Cleaned(place(w, a)) },
 		"typeName": func(name string) string { return typeName(w, name) }, "gatesWait": func() string { return w.Text("say.text", "text", config.GatesWait) },
 		"howToAnswer": func(a engine.OpenRequest) []string { return firstLines(answer.HowToAnswer(w.Lang, a, false)) },

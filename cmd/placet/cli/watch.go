@@ -19,14 +19,23 @@ import (
 func watchVerb() verb.Verb {
 	var d daemonFlags
 	var metrics string
+	var once, noCommands bool
 	return verb.Verb{
 		Use:   "watch",
 		Group: verb.GroupRun,
 		Flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&once, "once", false, "")
+			f.BoolVar(&noCommands, "no-commands", false, "")
 			d.add(f)
 			f.StringVar(&metrics, "metrics", "", "")
 		},
 		Run: func(c verb.Call) error {
+			if err := checkOnce(c.Flags, once); err != nil {
+				return err
+			}
+			if once {
+				return settleOnce(c.Ctx, c.Env, noCommands)
+			}
 			return d.run(c, "watch", func() (daemon.Server, error) {
 				if !c.Flags.Changed("metrics") {
 					return nil, nil
@@ -35,6 +44,19 @@ func watchVerb() verb.Verb {
 			})
 		},
 	}
+}
+
+// checkOnce refuses flags of watch that are for one pass beside those that are for a daemon.
+func checkOnce(f *pflag.FlagSet, once bool) error {
+	for _, daemon := range []string{"log", "watches", "metrics"} {
+		if once && f.Changed(daemon) {
+			return console.Usage("cli.watch.once", "flag", "--"+daemon)
+		}
+	}
+	if !once && f.Changed("no-commands") {
+		return console.Usage("cli.watch.once.only", "flag", "--no-commands")
+	}
+	return nil
 }
 
 // daemonFlags are the flags that watch and serve share: serve is watch with pages.

@@ -54,7 +54,7 @@ func TestWhatPeopleReadIsTranslated(t *testing.T) {
 		data []string
 	}{
 		"init":                  {func() error { return setup.InitWorkspace(w, root, config.Settings{}, nil) }, []string{"placet.toml"}},
-		"doctor":                {func() error { return setup.Examine(w) }, append([]string{".asks", "Apple Git", "git", "inotify"}, family.Names()...)},
+		"doctor":                {func() error { return examine(w) }, append([]string{".asks", "Apple Git", "git", "inotify"}, family.Names()...)},
 		"a story":               {func() error { return playWith(w, "demo", "x") }, []string{"x", "placet demo ask|faber|afl|optimizer|nemawashi|pal"}},
 		"an agent that answers": {func() error { return verb.RefuseAgent(&agent, commandAt(&agent, "approve"), nil) }, []string{"CLAUDECODE"}},
 		"an agent that lets in": {func() error { return verb.RefuseAgent(&agent, commandAt(&agent, "login"), nil) }, []string{"CLAUDECODE", "placet", "login"}},

@@ -98,8 +98,12 @@ func (w *Env) Paint(style, text string) string {
 	return "\x1b[" + style + "m" + text + "\x1b[0m"
 }
 
-// showsColour reports whether a stream is a terminal whose owner has not turned colour off.
+// showsColour reports whether a stream is a terminal whose owner has not turned colour off, or a
+// stream of somebody who asks for colour all the same (bixense.com/clicolors).
 func showsColour(stream any, getenv func(string) string) bool {
+	if force := getenv("CLICOLOR_FORCE"); force != "" && force != "0" {
+		return getenv("NO_COLOR") == ""
+	}
 	return IsTerminal(stream) && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
 }
 

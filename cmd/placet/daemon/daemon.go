@@ -98,7 +98,7 @@ func Run(ctx context.Context, w *console.Env, o Options) error {
 		watcher.Limit(o.Watches)
 	}
 	if err := workspace.ClearServedAt(b, ""); err != nil { // left by a serve that was killed
-		log.Warn("placet open and placet login may print links to a server that is gone", "err", err)
+		log.Warn("placet open and placet open --print may print links to a server that is gone", "err", err)
 	}
 	t.serve(b, watcher, log)
 	NoteUntrusted(b, view.Untrusted(b, nil))

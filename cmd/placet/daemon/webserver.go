@@ -95,7 +95,7 @@ func (s *webServer) serve(b *workspace.Workspace, watcher *watch.Watcher, log *s
 	}()
 	url := strings.TrimSuffix(cmp.Or(b.Serve.PublicURL, "http://"+addressOf(s.listener)), "/")
 	if err := workspace.SetServedAt(b, url); err != nil {
-		log.Warn("placet open and placet login do not find this server", "err", err)
+		log.Warn("placet open and placet open --print do not find this server", "err", err)
 	}
 	s.end = func() {
 		_ = workspace.ClearServedAt(b, url) // if that fails, the links lead nowhere once the lock is free

@@ -74,7 +74,7 @@ func aflRemark(t Target, want string) string {
 	case want == "run" && paused == "":
 		return t.sentence("family.unpaused")
 	case want == "run" && !strings.HasPrefix(paused, "person"):
-		return t.sentence("family.paused.checkpoints", "why", console.OneLine(paused), "command", console.Typed("explain", t.Name))
+		return t.sentence("family.paused.checkpoints", "why", console.OneLine(paused), "command", console.Typed("show --why", t.Name))
 	case want == "pause" && paused != "":
 		return t.sentence("family.paused", "why", console.OneLine(paused))
 	}

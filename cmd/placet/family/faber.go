@@ -77,7 +77,7 @@ func isFinal(verb string, t Target) error {
 }
 
 func isNotServed(verb string, t Target) error {
-	return console.Refused("family.unserved", "verb", verb, "run", t.Name).Try("say.text", "text", console.Typed("explain", t.Run.ID))
+	return console.Refused("family.unserved", "verb", verb, "run", t.Name).Try("say.text", "text", console.Typed("show --why", t.Run.ID))
 }
 
 func isGivenUp(t Target, by, reason string) string { return t.said("family.said.abort", by, reason) }

@@ -16,7 +16,7 @@ var (
 	// english matches two words, one after the other.
 	english = regexp.MustCompile(`[A-Za-z']{2,} [a-z']{2,}`)
 	// command matches a command to type.
-	command = regexp.MustCompile(`placet explain`)
+	command = regexp.MustCompile(`placet show --why`)
 )
 
 func TestWhatAControlSaysIsInTheReadersLanguage(t *testing.T) {

@@ -96,7 +96,7 @@ func refuseCycle(verb string, t Target) error {
 	case t.Final:
 		return isFinal(verb, t)
 	case !HasCycle(t.Read):
-		return console.Refused("family.uncycled", "verb", verb, "run", t.Name).Try("say.text", "text", console.Typed("explain", t.Name))
+		return console.Refused("family.uncycled", "verb", verb, "run", t.Name).Try("say.text", "text", console.Typed("show --why", t.Name))
 	}
 	return nil
 }
@@ -108,10 +108,10 @@ func refuseDemotion(verb string, t Target) error {
 	level := levelInHand(t)
 	if level == 0 {
 		return console.Refused("family.levelless", "run", t.Name, "status", string(t.Status)).
-			Try("say.text", "text", console.Typed("explain", t.Name))
+			Try("say.text", "text", console.Typed("show --why", t.Name))
 	}
 	if there := t.Read("inputs/level-error.json"); there.Present() && optimizer.NamesLevel(there.Body, level) {
-		return console.Refused("family.demoted", "run", t.Name, "file", there.Path, "level", level).Try("say.text", "text", console.Typed("explain", t.Name))
+		return console.Refused("family.demoted", "run", t.Name, "file", there.Path, "level", level).Try("say.text", "text", console.Typed("show --why", t.Name))
 	}
 	return nil
 }

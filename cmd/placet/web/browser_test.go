@@ -75,7 +75,7 @@ func newBusySite(t *testing.T) *busySite {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /runs/", func(w http.ResponseWriter, _ *http.Request) {
 		var out bytes.Buffer
-		if err := pages.ExecuteTemplate(&out, "run", busyRun(busyWorkers, s.now)); err != nil {
+		if err := pages().ExecuteTemplate(&out, "run", busyRun(busyWorkers, s.now)); err != nil {
 			t.Error(err)
 		}
 		w.Header().Set("Content-Security-Policy", contentPolicy)

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"html/template"
 	"net/url"
+	"sync"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -20,7 +21,7 @@ import (
 
 // markdown renders texts of people and agents, for pages of each language. It leaves out nothing of a
 // text: raw HTML is shown as text, and nothing is fetched from anywhere.
-var markdown = func() map[string]goldmark.Markdown {
+var markdown = sync.OnceValue(func() map[string]goldmark.Markdown {
 	all := map[string]goldmark.Markdown{}
 	for _, lang := range templates.Languages() {
 		all[lang] = goldmark.New(
@@ -31,7 +32,7 @@ var markdown = func() map[string]goldmark.Markdown {
 		)
 	}
 	return all
-}()
+})
 
 // longestMarkdown limits the text that is rendered, in bytes; a longer one is shown plain.
 const longestMarkdown = 256 << 10
@@ -40,7 +41,7 @@ const longestMarkdown = 256 << 10
 func rendered(lang, text string) template.HTML {
 	text = templates.Clean(text)
 	var out bytes.Buffer
-	if md := cmp.Or(markdown[lang], markdown[templates.English]); len(text) <= longestMarkdown && md.Convert([]byte(text), &out) == nil {
+	if md := cmp.Or(markdown()[lang], markdown()[templates.English]); len(text) <= longestMarkdown && md.Convert([]byte(text), &out) == nil {
 		return template.HTML(out.String())
 	}
 	return template.HTML("<pre>" + template.HTMLEscapeString(text) + "</pre>")

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"placet/cmd/placet/console"
@@ -63,13 +64,13 @@ func (a *App) head(c *facade.Call, page, title string) pageHead {
 }
 
 // pages are all templates. Their functions depend on a language.
-var pages = func() *template.Template {
+var pages = sync.OnceValue(func() *template.Template {
 	t := template.Must(template.New("").Funcs(pageFuncs("en", time.Now)).ParseFS(pageFiles, "pages/*.html"))
 	for _, page := range t.Templates() {
 		console.CleanTemplate(page.Tree)
 	}
 	return t
-}()
+})
 
 // asTyped is text in a field of a form: unchanged text must come back exactly as it was.
 type asTyped string
@@ -109,7 +110,7 @@ func phrase(lang, key string, pairs ...any) string {
 
 // show writes a page.
 func (a *App) show(c *facade.Call, status int, lang, name string, data any) error {
-	t, err := pages.Clone()
+	t, err := pages().Clone()
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func Verb() verb.Verb {
 	return verb.Verb{
 		Spares: true,
 		Use:    "ask [QUESTION|-]", About: "waiting",
-		Most: -1, Group: verb.GroupAsk, Flags: x.flags, Run: x.ask,
+		Most: -1, Group: verb.GroupAsk, Flags: x.flags, Run: x.ask, Common: true,
 	}
 }
 
@@ -87,6 +87,11 @@ func (x *newAsk) flags(f *pflag.FlagSet) {
 	f.StringVar(&x.wait.timeout, "wait", "", "")
 	f.Lookup("wait").NoOptDefVal = waitForEver
 	x.wait.flags(f)
+	verb.GroupFlags(f, "answer", "option", "text", "review", "multi", "type", "comment-on", "approves", "default", "may-answer")
+	verb.GroupFlags(f, "shown", "artifact", "editable", "info", "context", "context-file", "as", "tag", "private")
+	verb.GroupFlags(f, "wait", "wait", "ok", "any", "deadline", "ephemeral", "keep-waiting", "apply")
+	verb.GroupFlags(f, "other", "parent", "correlation", "key", "once", "supersedes", "again", "round-of")
+	verb.GroupFlags(f, "file", "file", "dry-run")
 }
 
 // ask asks, and waits for the answer if --wait is given.

@@ -65,7 +65,7 @@ func WaitVerb() verb.Verb {
 	return verb.Verb{
 		Spares: true,
 		Use:    "wait [ID…]", About: "waiting",
-		Most: -1, Group: verb.GroupAsk,
+		Most: -1, Group: verb.GroupAsk, Common: true,
 		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&x.first, "first", false, "")
 			f.StringVar(&x.timeout, "timeout", waitForEver, "")

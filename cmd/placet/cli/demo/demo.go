@@ -55,7 +55,7 @@ func In(lang string) string {
 
 // Verb returns the verb that plays the demo, or that of a family, in a folder of its own.
 func Verb() verb.Verb {
-	var keep, step bool
+	var keep, step, try bool
 	var database, mailbox string
 	return verb.Verb{
 		Use:   "demo [" + strings.Join(stories, "|") + "]",
@@ -63,6 +63,7 @@ func Verb() verb.Verb {
 		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&keep, "keep", false, "")
 			f.BoolVar(&step, "step", false, "")
+			f.BoolVar(&try, "try", false, "")
 			// The demo itself uses these flags to show the rows of an audit database, and to
 			// receive mails.
 			f.StringVar(&database, "rows", "", "")
@@ -84,10 +85,13 @@ func Verb() verb.Verb {
 			if c.Env.Flags.JSON {
 				return console.Usage("cli.demo.json")
 			}
+			if try && story != stories[0] {
+				return console.Usage("cli.demo.try.story", "story", stories[0]).Try("say.text", "text", "placet demo --try")
+			}
 			if step && !console.IsTerminal(c.Env.In) {
 				return console.Usage("cli.demo.step").Try("cli.demo.step.try", "command", "placet demo "+story)
 			}
-			return playDemo(c.Ctx, c.Env, story, keep, step)
+			return playDemo(c.Ctx, c.Env, telling{story, step, try}, keep)
 		},
 	}
 }
@@ -99,27 +103,34 @@ var (
 	workspaces = map[string]string{"ask": "release", "faber": "workspace", "afl": "shop", "optimizer": "import", "nemawashi": "team", "pal": "build"}
 )
 
+// telling says which story is told, and how: whether it waits for Enter after each step, and
+// whether the reader answers in it.
+type telling struct {
+	story     string
+	step, try bool
+}
+
 // demoTime limits the whole demo on a slow machine, unless it waits for a person. It takes a
 // few seconds if nothing delays it.
 const demoTime = 5 * time.Minute
 
-func playDemo(ctx context.Context, w *console.Env, story string, keep, step bool) error {
+func playDemo(ctx context.Context, w *console.Env, t telling, keep bool) error {
 	if _, err := w.LookPath("git"); err != nil {
 		return console.Refused("cli.demo.git").Try("cli.demo.git.try")
 	}
-	if !step {
+	if !t.step && !t.try {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, demoTime)
 		defer cancel()
 	}
-	home, err := demoFolder(story)
+	home, err := demoFolder(t.story)
 	if err != nil {
 		return console.Refused("cli.demo.failed", "error", console.Plain(err))
 	}
 	if !keep {
 		defer removeDemo(home)
 	}
-	if err := runDemo(ctx, w, story, home, step); err != nil {
+	if err := runDemo(ctx, w, t, home); err != nil {
 		switch {
 		case errors.Is(ctx.Err(), context.DeadlineExceeded):
 			return console.Refused("cli.demo.long", "error", err).Try("say.text", "text", "placet doctor")
@@ -129,7 +140,7 @@ func playDemo(ctx context.Context, w *console.Env, story string, keep, step bool
 		return console.Refused("cli.demo.broken", "error", err)
 	}
 	if keep {
-		fmt.Fprintf(w.Out, "\n%s\n", w.Text("cli.demo.kept", "folder", filepath.Join(home, workspaces[story])))
+		fmt.Fprintf(w.Out, "\n%s\n", w.Text("cli.demo.kept", "folder", filepath.Join(home, workspaces[t.story])))
 	}
 	return nil
 }
@@ -156,18 +167,22 @@ func demoFolder(story string) (string, error) {
 
 // runDemo makes the shell play the demo. The programs that the shell starts end with it. The
 // shell is not in the terminal's foreground, so it gets the typed input by a pipe.
-func runDemo(ctx context.Context, w *console.Env, story, home string, step bool) error {
+func runDemo(ctx context.Context, w *console.Env, t telling, home string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	cmd := exec.CommandContext(ctx, "sh", "-eu", "-c", In(w.Lang))
-	cmd.Dir, cmd.Stdout, cmd.Stderr = home, w.Out, w.Err
-	cmd.Env = append(demoEnviron(w.Environ, home, w.Lang), "PLACET="+self, "STORY="+story, "STEP=", "STRONG=", "FAINT=", "PLAIN=")
+	cmd.Dir, cmd.Stdout = home, &folder{out: w.Out}
+	cmd.Stderr = cmd.Stdout // one stream, so that the order of the lines is kept
+	cmd.Env = append(demoEnviron(w.Environ, home, w.Lang), "PLACET="+self, "STORY="+t.story, "STEP=", "TRY=", "STRONG=", "FAINT=", "PLAIN=")
 	if w.Colour {
-		cmd.Env = append(cmd.Env, "STRONG=\x1b["+console.Strong+"m", "FAINT=\x1b["+console.Faint+"m", "PLAIN=\x1b[0m")
+		cmd.Env = append(cmd.Env, "STRONG=\x1b["+console.Strong+"m", "FAINT=\x1b["+console.Faint+"m", "PLAIN=\x1b[0m", "CLICOLOR_FORCE=1")
 	}
-	if step {
+	if t.try {
+		cmd.Env = append(cmd.Env, "TRY=yes")
+	}
+	if t.step {
 		typed, err := cmd.StdinPipe()
 		if err != nil {
 			return err

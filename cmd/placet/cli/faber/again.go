@@ -55,7 +55,7 @@ func permitAgain(b *workspace.Workspace, f loop.Found, action, by string) error 
 	}
 	file, err := faber.New().AgainFile(snap, action)
 	if err != nil {
-		return console.Refused("say.text", "text", err).Try("say.text", "text", console.Typed("explain", name))
+		return console.Refused("say.text", "text", err).Try("say.text", "text", console.Typed("show --why", name))
 	}
 	body, err := schemas.Encode(faber.Again{By: by, At: string(run.Seconds(b.Env.Now()))})
 	if err != nil {

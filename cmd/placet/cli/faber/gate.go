@@ -88,7 +88,7 @@ func newGate(b *workspace.Workspace, run, place string) (gateCall, error) {
 	case f.Run.Family != "faber":
 		return g, console.Usage("cli.control.other", "verb", "gate", "run", console.Brief(f.Key()), "noun", b.Env.Text("family.noun.faber"))
 	case f.Run.Class != layout.FaberRun:
-		return g, console.Refused("family.unserved", "verb", "gate", "run", console.Brief(f.Key())).Try("say.text", "text", console.Typed("explain", f.Run.ID))
+		return g, console.Refused("family.unserved", "verb", "gate", "run", console.Brief(f.Key())).Try("say.text", "text", console.Typed("show --why", f.Run.ID))
 	case !slices.Contains(faber.Phases(), g.phase) || strings.HasSuffix(place, ":"):
 		return g, console.Usage("cli.gate.place", "place", strconv.Quote(console.OneLine(place)), "phases", strings.Join(faber.Phases(), ", "))
 	}
@@ -142,7 +142,7 @@ func (g gateCall) usable() error {
 	if v.Err == nil && !v.Absent && !v.Blocked && v.Status != faber.Completed && v.Status != faber.Failed {
 		return nil
 	}
-	return console.Refused("cli.gate.unusable", "run", console.Brief(g.f.Key()), "status", v.Status).Try("say.text", "text", console.Typed("explain", console.Brief(g.f.Key())))
+	return console.Refused("cli.gate.unusable", "run", console.Brief(g.f.Key()), "status", v.Status).Try("say.text", "text", console.Typed("show --why", console.Brief(g.f.Key())))
 }
 
 // write writes the call. A repeated call replaces it, because it may be for another attempt.

@@ -216,10 +216,10 @@ func giveCommand(ctx context.Context, b *workspace.Workspace, f loop.Found, word
 	case problem != "":
 		return console.Refused("cli.nemawashi.unusable", "command", word, "run", console.Brief(f.Key()), "problem", problem)
 	case rc == nil:
-		b.Env.Note("cli.nemawashi.waits", "command", console.Typed("explain", console.Brief(f.Key())))
+		b.Env.Note("cli.nemawashi.waits", "command", console.Typed("show --why", console.Brief(f.Key())))
 	case rc.Result != "accepted":
 		return console.Refused("cli.nemawashi.refused", "command", word, "run", console.Brief(f.Key()), "reason", string(rc.Reason), "code", string(rc.Code)).
-			Try("say.text", "text", console.Typed("explain", console.Brief(f.Key())))
+			Try("say.text", "text", console.Typed("show --why", console.Brief(f.Key())))
 	}
 	data["receipt"] = rc
 	return b.Env.Answer(data, func() {

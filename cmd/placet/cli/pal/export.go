@@ -83,7 +83,7 @@ func exportRows(b *workspace.Workspace, args []string) (rows []engine.Row, runs 
 		}
 		own, left, err := pal.New().Export(snap)
 		if err != nil {
-			return nil, nil, console.Refused("cli.pal.export.failed", "error", err).Try("say.text", "text", console.Typed("explain", console.Brief(f.Key())))
+			return nil, nil, console.Refused("cli.pal.export.failed", "error", err).Try("say.text", "text", console.Typed("show --why", console.Brief(f.Key())))
 		}
 		for _, file := range left {
 			b.Env.Note("cli.pal.export.left", "file", file)

@@ -137,7 +137,7 @@ func handInFeedback(w *console.Env, session string) (report pal.TestReport, err 
 		if bytes.Equal(b.ReadDocument(f, report.File).Body, report.Body) {
 			return report, nil // the same hook has run before
 		}
-		return report, console.Refused("cli.pal.hook.taken", "file", d.Path).Try("say.text", "text", console.Typed("explain", console.Brief(f.Key())))
+		return report, console.Refused("cli.pal.hook.taken", "file", d.Path).Try("say.text", "text", console.Typed("show --why", console.Brief(f.Key())))
 	case err != nil:
 		return report, console.Refused("cli.pal.write", "file", d.Path, "error", console.Plain(err))
 	}

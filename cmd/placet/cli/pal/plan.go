@@ -3,9 +3,11 @@ package pal
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	iofs "io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"placet/cmd/placet/cli/verb"
@@ -16,7 +18,6 @@ import (
 	"placet/engine/pal"
 	"placet/engine/store/fs"
 	"placet/layout"
-	"placet/schemas"
 	"placet/templates"
 )
 
@@ -78,12 +79,52 @@ func printPlan(b *workspace.Workspace, at string) error {
 		}
 		plan = pal.PlanOrchestration(b.Env.Lang, d, b.Pal, read)
 	}
-	body, err := schemas.Encode(plan)
-	if err != nil {
-		return err
-	}
-	err = b.Env.Answer(plan, func() { b.Env.Out.Write(body) })
+	err = b.Env.Answer(plan, func() { fmt.Fprint(b.Env.Out, drawPlan(b.Env, plan)) })
 	return cmp.Or(err, console.Outcome(!plan.Valid, false))
+}
+
+// drawPlan returns a plan as a tree of its levels and their ports, below what is wrong with it.
+func drawPlan(w *console.Env, plan pal.PlanDocument) string {
+	var lines []string
+	for _, e := range plan.Errors {
+		lines = append(lines, w.Paint(console.Alarm, w.Text("cli.check.error"))+"  "+console.OneLine(e.Message))
+	}
+	ports := map[string]pal.PlanPort{}
+	for _, p := range plan.Ports {
+		ports[p.ID] = p
+	}
+	if len(plan.Levels) > 0 {
+		lines = append(lines, w.Text("cli.pal.plan.head", "ports", len(plan.Ports), "levels", len(plan.Levels), "most", plan.MaxParallelism))
+	}
+	for i, level := range plan.Levels {
+		stem, below := branch(i, len(plan.Levels))
+		lines = append(lines, stem+w.Paint(console.Strong, w.Text("cli.graph.level", "n", i+1)))
+		for j, id := range level {
+			stem, _ := branch(j, len(level))
+			lines = append(lines, below+stem+portLine(w, ports[id], slices.Contains(plan.CriticalPath, id)))
+		}
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// branch returns what stands before the i-th of n things in a tree, and before the lines below it.
+func branch(i, n int) (stem, below string) {
+	if i == n-1 {
+		return "└─ ", "   "
+	}
+	return "├─ ", "│  "
+}
+
+// portLine returns a port, what it waits for, and whether a delay of it delays everything.
+func portLine(w *console.Env, p pal.PlanPort, critical bool) string {
+	var remarks []string
+	if len(p.DependsOn) > 0 {
+		remarks = append(remarks, w.Text("page.after", "names", strings.Join(p.DependsOn, ", ")))
+	}
+	if critical {
+		remarks = append(remarks, w.Text("page.critical"))
+	}
+	return console.OneLine(p.ID) + console.Suffix("  ", console.OneLine(strings.Join(remarks, "; ")))
 }
 
 // readDocument reads a small file of the workspace as it is, and follows no link.

@@ -68,7 +68,7 @@ func workerAt(b *workspace.Workspace, session string) (*pal.Worker, loop.Found, 
 	}
 	worker, err := pal.New().Worker(snap, session)
 	if err != nil {
-		return nil, f, console.Refused("say.text", "text", err).Try("say.text", "text", console.Typed("explain", console.Brief(f.Key())))
+		return nil, f, console.Refused("say.text", "text", err).Try("say.text", "text", console.Typed("show --why", console.Brief(f.Key())))
 	}
 	return worker, f, nil
 }

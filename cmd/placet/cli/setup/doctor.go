@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -12,7 +11,6 @@ import (
 	"strings"
 
 	"placet/cmd/placet/cli/nemawashi"
-	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/view"
@@ -24,15 +22,6 @@ import (
 	"placet/layout"
 	"placet/templates"
 )
-
-// DoctorVerb returns the verb that says what is wrong with a workspace and its machine.
-func DoctorVerb() verb.Verb {
-	return verb.Verb{
-		Use:   "doctor",
-		Group: verb.GroupSetUp,
-		Run:   func(c verb.Call) error { return Examine(c.Env) },
-	}
-}
 
 // These are the verdicts of a diagnosis.
 const (
@@ -69,14 +58,21 @@ func (e *examination) add(verdict, subject, do string, key templates.Key, pairs 
 	e.lines = append(e.lines, diagnosis{verdict, subject, e.w.Text(key, pairs...), do})
 }
 
-// Examine prints the findings of doctor. The error says how bad they are.
-func Examine(w *console.Env) error {
+// Examination is what doctor finds of a workspace and its machine.
+type Examination struct {
+	examination
+	// Workspace is nil if the settings cannot be read.
+	Workspace *workspace.Workspace
+}
+
+// Examine looks at a workspace and its machine.
+func Examine(w *console.Env) (*Examination, error) {
 	root, err := config.FindRoot(w)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	conf, err := loadSettings(w, root)
-	e := &examination{w: w, root: root}
+	e := &Examination{examination: examination{w: w, root: root}}
 	e.workspace()
 	e.git()
 	e.daemon()
@@ -85,27 +81,39 @@ func Examine(w *console.Env) error {
 	if e.configuration(conf, err); err == nil {
 		e.clients(conf.Hook)
 		state, _ := config.StateDir(w, root, false) // configuration reported what is wrong with it
-		e.runs(workspace.New(w, root, conf, workspace.Setup{}, state))
+		e.Workspace = workspace.New(w, root, conf, workspace.Setup{}, state)
+		e.runs(e.Workspace)
 		if names := nemawashi.EnvironDiffers(conf.File, w.Getenv); len(names) > 0 {
 			e.add(isWarning, "environment", nemawashi.EnvironHelp.In(e.w.Lang), "cli.doctor.environment.differs", "names", strings.Join(names, ", "))
 		}
 	}
-	sick := slices.ContainsFunc(e.lines, func(d diagnosis) bool { return d.Verdict == isProblem })
-	err = w.Answer(map[string]any{"workspace": root, "lines": e.lines}, func() {
-		t := &console.Table{}
-		styles := map[string]string{isFine: "", isWarning: console.Waiting, isProblem: console.Alarm}
-		label := func(word string) string {
-			if key, ok := doctorLabels[word]; ok {
-				return w.Text(key)
-			}
-			return word
+	return e, nil
+}
+
+// Sick reports whether a line is a problem.
+func (e *Examination) Sick() bool {
+	return slices.ContainsFunc(e.lines, func(d diagnosis) bool { return d.Verdict == isProblem })
+}
+
+// Data returns the examination as JSON has it.
+func (e *Examination) Data() map[string]any {
+	return map[string]any{"workspace": e.root, "lines": e.lines}
+}
+
+// Print prints the lines as a table.
+func (e *Examination) Print() {
+	t := &console.Table{}
+	styles := map[string]string{isFine: "", isWarning: console.Waiting, isProblem: console.Alarm}
+	label := func(word string) string {
+		if key, ok := doctorLabels[word]; ok {
+			return e.w.Text(key)
 		}
-		for _, d := range e.lines {
-			t.Style([]string{styles[d.Verdict], console.Strong}, label(d.Verdict), label(d.Subject), console.OneLine(d.Text)+console.Suffix(" → ", console.OneLine(d.Do)))
-		}
-		t.Print(w, w.Out)
-	})
-	return cmp.Or(err, console.Outcome(sick, false))
+		return word
+	}
+	for _, d := range e.lines {
+		t.Style([]string{styles[d.Verdict], console.Strong}, label(d.Verdict), label(d.Subject), console.OneLine(d.Text)+console.Suffix(" → ", console.OneLine(d.Do)))
+	}
+	t.Print(e.w, e.w.Out)
 }
 
 // workspace checks whether placet can write here at all.

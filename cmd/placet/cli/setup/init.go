@@ -29,7 +29,7 @@ func InitVerb() verb.Verb {
 	prints, shares := false, false
 	return verb.Verb{
 		Use:   "init",
-		Group: verb.GroupSetUp,
+		Group: verb.GroupSetUp, Common: true,
 		Flags: func(f *pflag.FlagSet) {
 			f.StringSliceVar(&clients, "for", nil, "")
 			f.BoolVar(&prints, "print", false, "")

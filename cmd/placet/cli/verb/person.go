@@ -1,6 +1,7 @@
 package verb
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 // right to do so. An agent that used it would answer its own questions.
 type personVerb struct {
 	Path string        // below placet
+	as   string        // how a person types it, "" for the path
 	says templates.Key // the text that refuses the verb to an agent
 	// reads reports whether a use of the verb only shows something; nil if no use does.
 	reads func(cmd *cobra.Command, args []string) bool
@@ -34,6 +36,7 @@ var PersonVerbs = []personVerb{
 	{Path: "steer", says: "cli.answer.agent"},
 	{Path: "respond", says: "cli.answer.agent"},
 	{Path: "adopt", says: "cli.person.agent"},
+	{Path: "doctor", as: "doctor --fix", says: "cli.person.agent", reads: fixesNothing},
 	{Path: "trust", says: "cli.person.agent", reads: listsTrust},
 	{Path: "open", says: "cli.person.agent"},
 	{Path: "login", says: "cli.person.agent"},
@@ -60,7 +63,7 @@ func RefuseAgent(w *console.Env, cmd *cobra.Command, args []string) error {
 	if name == "" || !ok || v.hosted {
 		return nil
 	}
-	return console.Refused(v.says, "variable", name, "verb", v.Path).Try("cli.answer.agent.try")
+	return console.Refused(v.says, "variable", name, "verb", v.name()).Try("cli.answer.agent.try")
 }
 
 // PersonVerbIn returns the verb that the arguments of placet call, if only a person may use it so,
@@ -75,8 +78,14 @@ func PersonVerbIn(root *cobra.Command, args []string) string {
 	if !ok || errors.Is(err, pflag.ErrHelp) {
 		return ""
 	}
-	return v.Path
+	return v.name()
 }
+
+// name returns the verb as a person types it.
+func (v personVerb) name() string { return cmp.Or(v.as, v.Path) }
+
+// fixesNothing reports whether a use of doctor only looks.
+func fixesNothing(cmd *cobra.Command, _ []string) bool { return !cmd.Flags().Changed("fix") }
 
 // listsTrust reports whether a use of trust only lists.
 func listsTrust(cmd *cobra.Command, args []string) bool {

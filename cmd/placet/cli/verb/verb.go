@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -25,14 +26,36 @@ const (
 	GroupFamilies   = "families"
 )
 
-// InManual annotates a command with the names of its pages of the manual.
-const InManual = "manual"
+// InManual annotates a command with the names of its pages of the manual, and Common one that
+// placet --help lists.
+const (
+	InManual = "manual"
+	Common   = "common"
+)
+
+// FlagGroups are the groups of flags that the help of a verb with many flags shows, in this order.
+var FlagGroups = []string{"answer", "shown", "wait", "other", "file"}
+
+// flagGroup annotates a flag with its group.
+const flagGroup = "group"
+
+// GroupFlags puts flags into a group.
+func GroupFlags(f *pflag.FlagSet, group string, names ...string) {
+	for _, name := range names {
+		f.Lookup(name).Annotations = map[string][]string{flagGroup: {group}}
+	}
+}
+
+// GroupOf returns the group of a flag, "" for none.
+func GroupOf(f *pflag.Flag) string { return strings.Join(f.Annotations[flagGroup], "") }
 
 // Verb describes a command: its name, its arguments, and its function.
 type Verb struct {
 	Use, Group  string
 	Page        string // page of the manual; "" is that of the verb's name
 	About       string // a further page of the manual
+	Common      bool   // placet --help lists it, not only placet help all
+	Old         bool   // an older name of another verb, which no help lists
 	Spares      bool   // see [console.Env.Spares]
 	Least, Most int    // number of arguments; Most is -1 for any number
 	Complete    func(*console.Env) cobra.CompletionFunc
@@ -54,8 +77,11 @@ type Call struct {
 
 // Command returns the verb as a command of the command line.
 func (v Verb) Command(w *console.Env) *cobra.Command {
-	cmd := &cobra.Command{Use: v.Use, GroupID: v.Group, Args: v.takes}
+	cmd := &cobra.Command{Use: v.Use, GroupID: v.Group, Args: v.takes, Hidden: v.Old}
 	cmd.Annotations = map[string]string{InManual: cmp.Or(v.Page, cmd.Name()) + " " + v.About}
+	if v.Common {
+		cmd.Annotations[Common] = "yes"
+	}
 	if v.Complete != nil {
 		cmd.ValidArgsFunction = v.Complete(w)
 	}

@@ -1,18 +1,19 @@
 # The demo: what it says, and what it does. placet demo runs it in a folder of its own, by
 # the shell, with PLACET, the program, STORY, which one, STEP, whether it waits for Enter
-# after each step, and STRONG, FAINT and PLAIN, how a terminal shows it. In place of @@KEY
+# after each step, TRY, whether the reader answers, and STRONG, FAINT and PLAIN, how a terminal shows it. In place of @@KEY
 # it gets the words of that key, as one word of the shell's.
 
 home=$PWD
 daemon=
 begun=
 exec 3<&0 < /dev/null
-trap 'test -z "$daemon" || kill "$daemon"' EXIT
+pages=
+trap 'for each in $daemon $pages; do kill "$each"; done' EXIT
 
 # say tells what comes next. With STEP it waits for Enter before, except at the beginning.
 say() {
 	if test -n "$STEP" && test -n "$begun"; then
-		printf '\n%s%s%s ' "$FAINT" @@cli.demo.enter "$PLAIN"
+		printf '\n%s%s%s\n' "$FAINT" @@cli.demo.enter "$PLAIN"
 		read -r _ <&3 || fail @@cli.demo.ended
 	fi
 	begun=yes
@@ -141,11 +142,24 @@ await 1 '"status": "open"' '.asks/*/state.json'
 say @@cli.demo.ask.waits
 placet inbox
 find '.asks/*/requests/*/form.md' ''
-say @@cli.demo.ask.form
-tick '^- \[' 's/^- \[ \] \(approve\|submit this answer\)/- [x] \1/'
-wait "$daemon"
-daemon=
-say @@cli.demo.ask.answer
+if test -n "$TRY"; then
+	"$PLACET" serve --listen 127.0.0.1:0 2> "$home/said" &
+	pages=$!
+	await 1 'http://' "$home/said"
+	say @@cli.demo.try.editor
+	echo "    $PWD/$form"
+	say @@cli.demo.try.browser
+	echo "    $("$PLACET" open "$request" --print)"
+	wait "$daemon" || : # a person may say no
+	daemon=
+	say @@cli.demo.try.answer
+else
+	say @@cli.demo.ask.form
+	tick '^- \[' 's/^- \[ \] \(approve\|submit this answer\)/- [x] \1/'
+	wait "$daemon"
+	daemon=
+	say @@cli.demo.ask.answer
+fi
 show "$run/answer.md" '#' ''
 ;;
 faber)
@@ -309,7 +323,7 @@ await 1 '"event_type":"approval_requested"' $action/events.jsonl
 placet 'inbox --short'
 find "$action/requests/apr-*/form.md" ''
 say @@cli.demo.nemawashi.steer
-placet "steer $request --plan B -m 'Softer, and say what we do about it.'"
+placet "respond $request steer --select B -m 'Softer, and say what we do about it.'"
 lines 2 '"event_type":"approval_requested"' $action/events.jsonl
 say @@cli.demo.nemawashi.again
 write draft.md 'Dear all,
