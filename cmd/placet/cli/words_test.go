@@ -53,7 +53,7 @@ func TestWhatPeopleReadIsTranslated(t *testing.T) {
 		say  func() error
 		data []string
 	}{
-		"init":                  {func() error { return setup.InitWorkspace(w, root, config.Settings{}, nil) }, []string{"placet.toml"}},
+		"init":                  {func() error { return setup.InitWorkspace(w, root, config.Settings{}, nil, nil) }, []string{"placet.toml"}},
 		"doctor":                {func() error { return examine(w) }, append([]string{".asks", "Apple Git", "git", "inotify"}, family.Names()...)},
 		"a story":               {func() error { return playWith(w, "demo", "x") }, []string{"x", "placet demo ask|faber|afl|optimizer|nemawashi|pal"}},
 		"an agent that answers": {func() error { return verb.RefuseAgent(&agent, commandAt(&agent, "approve"), nil) }, []string{"CLAUDECODE"}},

@@ -25,15 +25,15 @@ import (
 
 // InitVerb returns the verb that makes a folder a workspace.
 func InitVerb() verb.Verb {
-	var clients []string
-	prints, shares := false, false
+	var set forClients
 	return verb.Verb{
 		Use:   "init",
 		Group: verb.GroupSetUp, Common: true,
 		Flags: func(f *pflag.FlagSet) {
-			f.StringSliceVar(&clients, "for", nil, "")
-			f.BoolVar(&prints, "print", false, "")
-			f.BoolVar(&shares, "shared", false, "")
+			f.StringSliceVar(&set.clients, "for", nil, "")
+			f.StringVar(&set.rules, "rules", "", "")
+			f.BoolVar(&set.prints, "print", false, "")
+			f.BoolVar(&set.shares, "shared", false, "")
 		},
 		Run: func(c verb.Call) error {
 			root, err := config.FindRoot(c.Env)
@@ -41,31 +41,15 @@ func InitVerb() verb.Verb {
 				return err
 			}
 			conf, unread := loadSettings(c.Env, root)
-			if len(clients) == 0 {
-				if prints || shares {
-					return console.Usage("cli.init.print").Try("say.text", "text", "placet init --for "+hook.Names(false)[0]+" --print")
-				}
-				return InitWorkspace(c.Env, root, conf, nil)
-			}
-			if unread != nil {
+			switch {
+			case len(set.clients) > 0 && unread != nil:
 				return unread
+			case len(set.clients) > 0:
+				return set.init(c, root, conf)
+			case set.prints || set.shares || set.rules != "":
+				return set.withoutClient()
 			}
-			files, err := filesFor(root, conf.Hook, clients, shares)
-			if err != nil {
-				return err
-			}
-			if prints {
-				return printFor(c.Env, files)
-			}
-			plan, err := planFor(c.Env, root, files)
-			if err != nil {
-				return err
-			}
-			if err := InitWorkspace(c.Env, root, conf, plan); err != nil {
-				return err
-			}
-			saySwitches(c.Env, root, clients)
-			return nil
+			return InitWorkspace(c.Env, root, conf, nil, nil)
 		},
 	}
 }
@@ -87,15 +71,19 @@ type initialized struct {
 	Completed []string `json:"completed"`
 	Ignored   []string `json:"ignored"`
 	There     []string `json:"there"`
-	// Clients are the files of clients, if there are any.
+	// Clients are the files of clients, and Rules what becomes of a set of rules, if there are any.
 	Clients []clientFile `json:"clients,omitempty"`
+	Rules   *rulesFile   `json:"rules,omitempty"`
 }
 
-// InitWorkspace makes a folder a workspace, and writes the files of clients.
-func InitWorkspace(w *console.Env, root string, conf config.Settings, clients []clientFile) error {
-	done := initialized{Workspace: root, Clients: clients}
+// settingsFile is the file of a workspace's settings.
+const settingsFile = "placet.toml"
+
+// InitWorkspace makes a folder a workspace, and writes rules and the files of clients.
+func InitWorkspace(w *console.Env, root string, conf config.Settings, clients []clientFile, rules *rulesFile) error {
+	done := initialized{Workspace: root, Clients: clients, Rules: rules}
 	disk := fs.OS(root)
-	if err := done.create(disk, "placet.toml", 0, func() error { return add(disk, "placet.toml", fs.ForCreating, config.InitialSettings) }); err != nil {
+	if err := done.create(disk, settingsFile, 0, func() error { return add(disk, settingsFile, fs.ForCreating, config.InitialSettings) }); err != nil {
 		return err
 	}
 	if err := done.create(disk, ".placet/", iofs.ModeDir, func() error { return disk.Mkdir(store.PrivateDir, 0o777) }); err != nil {
@@ -123,7 +111,7 @@ func InitWorkspace(w *console.Env, root string, conf config.Settings, clients []
 			w.Note("cli.init.attributes", "file", attributesFile, "error", console.Plain(err))
 		}
 	}
-	if err := writeFor(root, clients); err != nil {
+	if err := writeFor(root, rules.with(clients)); err != nil {
 		return err
 	}
 	return w.Answer(done, func() {
@@ -131,6 +119,7 @@ func InitWorkspace(w *console.Env, root string, conf config.Settings, clients []
 		sayList(w, "cli.init.completed", done.Completed)
 		sayList(w, "cli.init.there", done.There)
 		sayList(w, "cli.init.ignored", done.Ignored)
+		sayRules(w, rules)
 		sayFor(w, clients)
 		w.Say("cli.init.next")
 	})

@@ -22,6 +22,49 @@ import (
 	"placet/templates"
 )
 
+// forClients are the flags of init that are about clients.
+type forClients struct {
+	clients        []string
+	rules          string
+	prints, shares bool
+}
+
+// withoutClient is the error for a flag that goes with --for.
+func (set forClients) withoutClient() error {
+	try := "placet init --for " + hook.Names(false)[0]
+	if set.rules != "" {
+		return console.Usage("cli.init.rules.for").Try("say.text", "text", try+" --rules "+hook.RuleSetNames()[0])
+	}
+	return console.Usage("cli.init.print").Try("say.text", "text", try+" --print")
+}
+
+// init sets up the clients, and the workspace.
+func (set forClients) init(c verb.Call, root string, conf config.Settings) error {
+	rules, err := set.planRules(c.Env, root)
+	if err != nil {
+		return err
+	}
+	files, err := filesFor(root, rules.settings(conf.Hook), set.clients, set.shares)
+	if err != nil {
+		return err
+	}
+	if set.prints {
+		return printFor(c.Env, rules.filesWith(files))
+	}
+	plan, err := planFor(c.Env, root, files)
+	if err != nil {
+		return err
+	}
+	if err := rules.agree(c.Ctx, c.Env); err != nil {
+		return err
+	}
+	if err := InitWorkspace(c.Env, root, conf, plan, rules); err != nil {
+		return err
+	}
+	saySwitches(c.Env, root, set.clients)
+	return nil
+}
+
 // clientFile is a file of a client, and the change of it.
 type clientFile struct {
 	Path string `json:"path"`
