@@ -43,6 +43,7 @@ const (
 var aflFiles = newTable(
 	pattern{"meta.json", jsonBy("meta", Upstream)},
 	pattern{"specs/checkpoints.yaml", File{Kind: "checkpoints-yaml", Writer: Person, Format: Text, Limit: limitAFLYAML}},
+	pattern{"specs/checkpoints.yml", textBy("checkpoints-yml", Person)}, // a wrong name, of which a finding tells
 	pattern{"specs/contracts.md", textBy("contracts", Person)},
 	pattern{"specs/architecture.md", textBy("architecture", Person)},
 	pattern{"architecture.md", textBy("architecture", Person)},

@@ -89,6 +89,7 @@ func TestFilesOfASession(t *testing.T) {
 	}{
 		"meta.json":                           {"meta", Upstream, JSON, mega},
 		"specs/checkpoints.yaml":              {"checkpoints-yaml", Person, Text, mega},
+		"specs/checkpoints.yml":               {"checkpoints-yml", Person, Text, mega},
 		"specs/contracts.md":                  {"contracts", Person, Text, mega},
 		"specs/architecture.md":               {"architecture", Person, Text, mega},
 		"architecture.md":                     {"architecture", Person, Text, mega},
@@ -160,7 +161,7 @@ func TestNoiseOfASession(t *testing.T) {
 	run, _ := AFL{}.At(session)
 	for _, rel := range []string{
 		"", "state.json.tmp", "state.json~", ".placet-0a1b.tmp", "index.json", "conversation.md", "decisions.json", "final-result.json",
-		"checkpoints.yaml", "specs/checkpoints.yml", "specs/meta.json", "specs/sub/contracts.md", "contracts.md",
+		"checkpoints.yaml", "specs/meta.json", "specs/sub/contracts.md", "contracts.md",
 		"checkpoints/a.json.tmp", "checkpoints/.a.json", "checkpoints/a.yaml", "checkpoints/sub/a.json", "checkpoints/a.json.problem.md.tmp",
 		"contracts/a", "contracts/a/x~", "contracts/a/.x", "contracts/a/b/x", "contracts/../x", "contracts/status.json/x", "contracts/a b/x",
 		"review-1.json", "review-0.json", "review-02.json", "review-.json", "review-x.json", "review.md", "review-2.md", "reviews.json",

@@ -78,6 +78,33 @@ func DecodeYAML(schema, path string, body []byte, into any, limits YAMLLimits) e
 	return err
 }
 
+// CutText is a plain text in YAML that ends before a blank and a "#", although what follows the "#" without a
+// blank is probably part of it: total of order #12.
+type CutText struct {
+	Line       int
+	Text, Lost string
+}
+
+// CutTexts returns the texts of a YAML document that [DecodeYAML] accepts which are probably cut.
+func CutTexts(body []byte, limits YAMLLimits) []CutText {
+	root, problem := parseYAML(body, limits.withDefaults())
+	if problem != nil {
+		return nil
+	}
+	return cutBelow(root, nil)
+}
+
+func cutBelow(n *yaml.Node, list []CutText) []CutText {
+	const quoted = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
+	if lost := n.LineComment; n.Kind == yaml.ScalarNode && n.Style&quoted == 0 && len(lost) > 1 && !strings.ContainsAny(lost[1:2], " \t#!-=") {
+		list = append(list, CutText{n.Line, n.Value, lost})
+	}
+	for _, below := range n.Content {
+		list = cutBelow(below, list)
+	}
+	return list
+}
+
 // parseYAML returns the document's mapping.
 func parseYAML(body []byte, limits YAMLLimits) (root *yaml.Node, problem *Error) {
 	if len(body) > limits.Bytes {

@@ -24,6 +24,9 @@ const (
 // specsYAML is the path of V1's file, relative to the session's folder.
 const specsYAML = "specs/checkpoints.yaml"
 
+// specsYML is a name that people give V1's file by mistake. Nobody reads it.
+const specsYML = "specs/checkpoints.yml"
+
 // sourceText returns a YAML or JSON scalar as its source text: 200 is "200", null is "".
 func sourceText(raw schemas.Raw) string {
 	if t, ok := raw.Text(); ok || raw.Null() {
@@ -139,7 +142,8 @@ type specs struct {
 	approvedAt, approvedBy string
 	// causes holds the files that the specs come from.
 	causes   []engine.Document
-	strays   []stray // of V1's file as a whole
+	strays   []stray           // of V1's file as a whole
+	cuts     []schemas.CutText // of V1's file
 	findings []finding
 }
 
@@ -209,6 +213,7 @@ func decodeV1(_ string, body []byte) (s specs, err error) {
 		e.badID = !layout.IsAFLCheckpoint(e.def.ID)
 		s.entries = append(s.entries, e)
 	}
+	s.cuts = schemas.CutTexts(body, schemas.CheckpointsYAML)
 	s.digest = specsDigest(s)
 	return s, nil
 }

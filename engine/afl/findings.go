@@ -62,7 +62,7 @@ var kinds = map[string]string{
 	"E1": "cycle", "E2": "unknown_dependency", "E3": "duplicate_id", "E4": "bad_id", "E5": "missing_command",
 	"E6": "reused_id", "E7": "bad_timeout", "E8": "no_checkpoints", "E9": "mismatch", "E10": "unread_dependencies",
 	"W1": "empty_criteria", "W2": "no_expected", "W3": "vague_expected", "W4": "unknown_type", "W5": "prerequisites",
-	"W6": "two_layouts", "W7": "unknown_key",
+	"W6": "two_layouts", "W7": "unknown_key", "W8": "cut_text",
 }
 
 // judged collects the findings about a design.
@@ -98,6 +98,7 @@ func judgeSpecs(r *session, s specs) []finding {
 	for _, e := range s.entries {
 		j.judgeEntry(e)
 	}
+	j.judgeCuts(whole)
 	if folder := path.Base(r.run.Snap.Dir); s.session != "" && s.session != folder {
 		pairs := []any{"is", strconv.Quote(s.session), "name", strconv.Quote(folder)}
 		f := j.add("E9", whole, pairs...)
@@ -114,6 +115,14 @@ func judgeSpecs(r *session, s specs) []finding {
 	}
 	slices.SortStableFunc(j.list, func(a, b finding) int { return strings.Compare(a.id, b.id) })
 	return j.list
+}
+
+// judgeCuts finds texts that YAML ends at a "#".
+func (j *judged) judgeCuts(whole entry) {
+	for _, c := range j.cuts[:min(len(j.cuts), mostStrays)] {
+		shown := func(text string) string { return strconv.Quote(templates.Line(text, shownText)) }
+		j.add("W8", whole, "line", c.Line, "text", shown(c.Text), "lost", shown(c.Lost), "whole", shown(c.Text+" "+c.Lost))
+	}
 }
 
 // judgeGraph finds cycles, and dependencies that are not defined.
@@ -208,6 +217,9 @@ func (j *judged) judgeEntry(e entry) {
 	}
 }
 
+// shownText is how much of a text a finding quotes, in bytes.
+const shownText = 200
+
 // mostStrays is how many unknown keys of one checkpoint, or of a file as a whole, get findings.
 const mostStrays = 20
 
@@ -299,9 +311,19 @@ var (
 	ofAttempt   = map[string]any{"worker.json": &WorkerReport{}, "result.json": &Result{}, "analysis.json": &Analysis{}}
 )
 
-// misread returns warnings about the unknown keys of submitted documents: of the session as a
-// whole, of the review, and of the last attempt of every checkpoint.
+// misnamed returns a warning about definitions in a file whose name nobody reads.
+func misnamed(r *session) []engine.Finding {
+	d := r.run.Snap.In(specsYML)
+	if d.Absent() {
+		return nil
+	}
+	return []engine.Finding{{Severity: "warning", Path: d.Path, Text: r.say("finding.misnamed") + "; " + r.say("mend.misnamed", "file", specsYAML)}}
+}
+
+// misread returns warnings about definitions that nobody reads, and about the unknown keys of submitted
+// documents: of the session as a whole, of the review, and of the last attempt of every checkpoint.
 func misread(r *session) (list []engine.Finding) {
+	list = misnamed(r)
 	look := func(rel string, into any) {
 		d := r.run.Snap.In(rel)
 		if !d.Present() {

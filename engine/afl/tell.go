@@ -65,7 +65,11 @@ func sessionFacts(r *session, misread []engine.Finding) []engine.Fact {
 		}
 	}
 	for _, f := range misread {
-		list.Add("finding", r.run.Snap.Rel(f.Path)+f.Text)
+		place := ""
+		if !strings.HasPrefix(f.Text, "/") {
+			place = ": "
+		}
+		list.Add("finding", r.run.Snap.Rel(f.Path)+place+f.Text)
 	}
 	return list.List
 }

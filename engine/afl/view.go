@@ -292,7 +292,7 @@ func (r *session) isVacant() bool {
 // absent reports whether the folder is no session, and says so in the view.
 func absent(r *session, a *engine.RunView) bool {
 	if r.isVacant() {
-		a.Why = []string{r.say("why.absent", "file", specsYAML)}
+		a.Why, a.Findings = []string{r.say("why.absent", "file", specsYAML)}, append(a.Findings, misnamed(r)...)
 	}
 	return r.isVacant()
 }
