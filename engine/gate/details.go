@@ -19,6 +19,9 @@ func (r Request) Details(lang string) []engine.Fact {
 	list = append(list, ContextFacts(r.Context, lang)...)
 	for _, a := range r.Artifacts {
 		if text, ok := a.Carried(); ok && a.Binding {
+			if IsPointer(text) {
+				text = templates.Text(lang, "form.pointer") + "\n" + text
+			}
 			list = append(list, engine.Fact{Label: a.Path, Value: text})
 		}
 	}

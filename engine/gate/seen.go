@@ -65,6 +65,13 @@ func (a Artifact) Carried() (text string, ok bool) {
 	return *a.Text, true
 }
 
+// IsPointer reports whether the content of a file is a pointer of Git LFS: what a person is to decide about
+// is elsewhere then.
+func IsPointer(text string) bool {
+	first, _, _ := strings.Cut(text, "\n")
+	return strings.TrimSuffix(first, "\r") == "version https://git-lfs.github.com/spec/v1"
+}
+
 // Binding returns the files that an answer is bound to, with the digests that are shown.
 func (r Request) Binding() (list []engine.SeenArtifact) {
 	for _, a := range r.Artifacts {
@@ -91,6 +98,9 @@ func (r Request) texts(digest engine.Digest, lang string) (list []templates.Form
 		lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 		shown := templates.FormText{
 			Title: templates.Phrase(lang, "form.seen.file", "file", a.Path, "n", len(lines), "sum", a.SHA256[:12]), Text: text,
+		}
+		if IsPointer(text) {
+			shown.Title = templates.Phrase(lang, "form.seen.pointer", "file", a.Path, "sum", a.SHA256[:12])
 		}
 		if len(text) > min(wholeText, room) || len(lines) > wholeLines {
 			whole = false

@@ -81,3 +81,23 @@ func TestServeTakesATextThatWasChanged(t *testing.T) {
 		t.Errorf("an unsent form: %d %s", got.StatusCode, text)
 	}
 }
+
+// Issue 30, A: the page says of an artifact that it is a pointer of Git LFS, bound to the answer or not.
+func TestIssue30AThePageSaysThatAnArtifactIsAnLFSPointer(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, t.TempDir(), 0)
+	const pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n"
+	p.write("model.bin", pointer)
+	p.write("plan.bin", pointer)
+	p.write("notes.md", "about:\n"+pointer)
+	p.askEach(1, `, "artifacts": [{"path": "model.bin"}, {"path": "plan.bin", "binding": false}, {"path": "notes.md"}]`)
+	s := serveAt(p)
+	s.token("lead", "read,write,decide")
+	p.until("all is asked", func() bool { return len(p.openForms()) == 1 })
+	v := s.visitor()
+	v.logIn("lead")
+	_, page := v.visit("/requests/"+percent("ask/q0000", s.requestOf("ask/q0000")), nil)
+	if n := strings.Count(page, "a Git LFS pointer: the content is not here"); n != 2 {
+		t.Errorf("the page says it %d times:\n%s", n, page)
+	}
+}

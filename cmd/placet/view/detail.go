@@ -17,6 +17,8 @@ type ArtifactLine struct {
 	Now     schemas.OrNull `json:"now"`
 	Binding bool           `json:"binding"`
 	Bytes   int            `json:"bytes"` // of the present file
+	// Pointer says that the file is a pointer of Git LFS: its content is not here.
+	Pointer bool `json:"lfs_pointer,omitempty"`
 	// carried is the text at that time, nil if the request does not carry it.
 	carried *string
 }
@@ -67,10 +69,11 @@ func shownIn(b *workspace.Workspace, at RequestAt) (context schemas.Raw, files [
 	for _, a := range q.Artifacts {
 		l := ArtifactLine{Path: a.Path, SHA256: schemas.OrNull(a.SHA256), Binding: a.Binding}
 		if text, ok := a.Carried(); ok {
-			l.carried = &text
+			l.carried, l.Pointer = &text, gate.IsPointer(text)
 		}
 		if now := b.Artifact(a.Path); now.Present() {
 			l.Now, l.Bytes = schemas.OrNull(now.Sum.Hex()), len(now.Body)
+			l.Pointer = l.Pointer || l.carried == nil && gate.IsPointer(string(now.Body))
 			if now.Matches(a.SHA256) {
 				l.Now = l.SHA256
 			}

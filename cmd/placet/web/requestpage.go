@@ -227,6 +227,9 @@ func artifactOf(v *workspace.Workspace, lang, page string, n int, f view.Artifac
 		}
 		return artifact
 	}
+	if f.Pointer {
+		artifact.Class, artifact.Word = "alarm", templates.Text(lang, "page.pointer")
+	}
 	artifact.Link = "/api/v1" + page + fmt.Sprintf("/artifacts/%d", n)
 	now := v.Artifact(f.Path)
 	if f.Changed() {
