@@ -45,8 +45,8 @@ func TestTheGuardKnowsEveryFlag(t *testing.T) {
 	}
 	for _, flag := range flags {
 		for _, v := range verb.PersonVerbs {
-			args := strings.Fields(flag + " " + v.Path + " x")
-			if got := verb.PersonVerbIn(treeWith(later), args); got != v.Path {
+			args := strings.Fields(flag + " " + v.Typed() + " x")
+			if got := verb.PersonVerbIn(treeWith(later), args); got != v.Typed() {
 				t.Errorf("placet %s: %q", strings.Join(args, " "), got)
 			}
 		}
@@ -57,11 +57,11 @@ func TestWhichUsesOfVerbsAreForPeople(t *testing.T) {
 	for line, want := range map[string]string{
 		"approve": "approve", "approve a@1234 -m x": "approve", "-m x approve a": "approve", "--lang ko -C w respond a yes": "respond",
 		"trust --yes": "trust", "trust -y": "trust", "trust gates": "trust", "trust --revoke --yes": "trust", "--json trust x": "trust",
-		"token new ci": "token new", "token --lang en new ci --roles decide": "token new", "login": "login", "open a": "open", "adopt r": "adopt", "serve": "serve", "-C w serve --log json": "serve", "mcp": "mcp",
+		"token new ci": "token new", "token --lang en new ci --roles decide": "token new", "login": "login", "open a": "open", "adopt r": "adopt", "doctor --fix": "doctor --fix", "--lang ko doctor r --fix": "doctor --fix", "serve": "serve", "-C w serve --log json": "serve", "mcp": "mcp",
 		"reject --message --help": "reject", // the comment
 
 		"": "", "inbox": "", "--json inbox approve": "", "-C approve inbox": "", "--lang approve status": "", "show approve": "", "ask approve": "",
-		"trust": "", "-C w --json trust": "", "token list": "", "token revoke ci": "", "token": "", "help approve": "", "approve --help": "", "trust --help": "", "serve --help": "", "watch": "",
+		"doctor": "", "doctor r": "", "trust": "", "-C w --json trust": "", "token list": "", "token revoke ci": "", "token": "", "help approve": "", "approve --help": "", "trust --help": "", "serve --help": "", "watch": "",
 		"approves": "", "-- approve": "", "withdraw a -m approve": "",
 	} {
 		if got := verb.PersonVerbIn(treeWith(nil), strings.Fields(line)); got != want {
@@ -78,7 +78,7 @@ func TestTheVerbsOfPeopleAreThereAndInTheManual(t *testing.T) {
 			t.Errorf("there is no verb %s", v.Path)
 		}
 		for _, lang := range templates.Languages() {
-			if !strings.Contains(strings.Join(strings.Fields(page(lang, "hook")), " "), v.Path) {
+			if !strings.Contains(strings.Join(strings.Fields(page(lang, "hook")), " "), v.Typed()) {
 				t.Errorf("the manual of hook does not name %s in %s", v.Path, lang)
 			}
 		}

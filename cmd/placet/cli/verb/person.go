@@ -63,7 +63,7 @@ func RefuseAgent(w *console.Env, cmd *cobra.Command, args []string) error {
 	if name == "" || !ok || v.hosted {
 		return nil
 	}
-	return console.Refused(v.says, "variable", name, "verb", v.name()).Try("cli.answer.agent.try")
+	return console.Refused(v.says, "variable", name, "verb", v.Typed()).Try("cli.answer.agent.try")
 }
 
 // PersonVerbIn returns the verb that the arguments of placet call, if only a person may use it so,
@@ -78,11 +78,11 @@ func PersonVerbIn(root *cobra.Command, args []string) string {
 	if !ok || errors.Is(err, pflag.ErrHelp) {
 		return ""
 	}
-	return v.name()
+	return v.Typed()
 }
 
-// name returns the verb as a person types it.
-func (v personVerb) name() string { return cmp.Or(v.as, v.Path) }
+// Typed returns the verb as a person types it.
+func (v personVerb) Typed() string { return cmp.Or(v.as, v.Path) }
 
 // fixesNothing reports whether a use of doctor only looks.
 func fixesNothing(cmd *cobra.Command, _ []string) bool { return !cmd.Flags().Changed("fix") }
