@@ -5,8 +5,6 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/slack-go/slack"
-
 	"placet/templates"
 )
 
@@ -96,22 +94,19 @@ type Dialog struct {
 
 // Open returns the argument of views.open.
 func (d Dialog) Open(trigger string) []byte {
-	words := slack.NewPlainTextInputBlockElement(nil, wordsInput)
-	words.Multiline, words.MaxLength = true, mostWords
-	view := slack.ModalViewRequest{
-		Type: slack.VTModal, CallbackID: DialogID, PrivateMetadata: d.Metadata,
+	view := modal{
+		Type: "modal", CallbackID: DialogID, PrivateMetadata: d.Metadata,
 		Title: plain(d.Title, 24), Submit: plain(templates.Text(d.Lang, "slack.dialog.send"), 24), Close: plain(templates.Text(d.Lang, "slack.dialog.cancel"), 24),
 	}
-	input := slack.NewInputBlock(wordsInput, plain(d.Label, 150), nil, words)
-	view.Blocks.BlockSet = append(view.Blocks.BlockSet, input)
+	view.Blocks = append(view.Blocks, input(wordsInput, plain(d.Label, 150), element{Type: "plain_text_input", Multiline: true, MaxLength: mostWords}))
 	if len(d.Choices) > 0 {
-		var options []*slack.OptionBlockObject
+		var options []option
 		for _, c := range d.Choices {
-			options = append(options, slack.NewOptionBlockObject(c, plain(c, mostButton), nil))
+			options = append(options, option{Text: plain(c, mostButton), Value: c})
 		}
-		choice := slack.NewInputBlock(planInput, plain(templates.Text(d.Lang, "slack.dialog.plan"), 150), nil, slack.NewOptionsSelectBlockElement(slack.OptTypeStatic, nil, planInput, options...))
+		choice := input(planInput, plain(templates.Text(d.Lang, "slack.dialog.plan"), 150), element{Type: "static_select", Options: options})
 		choice.Optional = true
-		view.Blocks.BlockSet = append(view.Blocks.BlockSet, choice)
+		view.Blocks = append(view.Blocks, choice)
 	}
 	return encode(map[string]any{"trigger_id": trigger, "view": view})
 }

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/slack-go/slack"
-
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/templates"
@@ -63,8 +61,8 @@ type Button struct {
 
 // Primary and Danger are the styles of buttons.
 const (
-	Primary = string(slack.StylePrimary)
-	Danger  = string(slack.StyleDanger)
+	Primary = "primary"
+	Danger  = "danger"
 )
 
 // mostButtons is how many options may have a button.
@@ -101,7 +99,7 @@ func (p Post) buttons() []Button {
 // page collects the paragraphs of a message.
 type page struct {
 	lang   string
-	blocks []slack.Block
+	blocks []block
 	// cut says that a part of the request is missing.
 	cut bool
 }
@@ -127,7 +125,7 @@ func (g *page) add(text, file string, most int, before, after string) (sections 
 
 // body returns the message of a request without its buttons.
 func (p Post) body() page {
-	g := page{lang: p.Lang, blocks: []slack.Block{slack.NewHeaderBlock(plain(templates.Text(p.Lang, "slack.title"), mostHeader))}}
+	g := page{lang: p.Lang, blocks: []block{{Type: "header", Text: plain(templates.Text(p.Lang, "slack.title"), mostHeader)}}}
 	bold, prompt := "*", strings.TrimSpace(p.Request.Prompt)
 	if strings.ContainsAny(prompt, "\r\n") {
 		bold = "" // the marks would not span lines
@@ -197,12 +195,12 @@ func (p Post) effects() string {
 
 // Message is the argument of chat.postMessage and chat.update.
 type Message struct {
-	Channel  string       `json:"channel,omitempty"`
-	TS       string       `json:"ts,omitempty"`        // of the message to change
-	ThreadTS string       `json:"thread_ts,omitempty"` // of the thread's first message
-	User     string       `json:"user,omitempty"`      // the only user who sees it
-	Text     string       `json:"text"`
-	Blocks   slack.Blocks `json:"blocks,omitzero"`
+	Channel  string  `json:"channel,omitempty"`
+	TS       string  `json:"ts,omitempty"`        // of the message to change
+	ThreadTS string  `json:"thread_ts,omitempty"` // of the thread's first message
+	User     string  `json:"user,omitempty"`      // the only user who sees it
+	Text     string  `json:"text"`
+	Blocks   []block `json:"blocks,omitempty"`
 }
 
 // Encode returns the message as JSON.
@@ -220,28 +218,26 @@ func encode(v any) []byte {
 // message shows the whole request.
 func (p Post) Ask(canPress bool) Message {
 	body := p.body()
-	m := Message{Text: cut(p.Request.Prompt, mostSection), Blocks: slack.Blocks{BlockSet: body.blocks}}
+	m := Message{Text: cut(p.Request.Prompt, mostSection), Blocks: body.blocks}
 	list := p.buttons()
 	if !canPress || body.cut || len(list) == 0 {
 		how := templates.Phrase(p.Lang, "slack.answer", "request", Escape(p.Request.RequestID), "form", cut(p.Form, mostFile))
-		m.Blocks.BlockSet = append(m.Blocks.BlockSet, section(how))
+		m.Blocks = append(m.Blocks, section(how))
 		return m
 	}
-	row := slack.NewActionBlock("hitl")
+	row := block{Type: "actions", ID: "hitl"}
 	for _, b := range list {
-		element := slack.NewButtonBlockElement(b.ID, b.Value, plain(b.Label, mostButton))
-		element.Style = slack.Style(b.Style)
-		row.Elements.ElementSet = append(row.Elements.ElementSet, element)
+		row.Elements = append(row.Elements, element{Type: "button", Text: plain(b.Label, mostButton), ActionID: b.ID, Value: b.Value, Style: b.Style})
 	}
-	m.Blocks.BlockSet = append(m.Blocks.BlockSet, row)
+	m.Blocks = append(m.Blocks, row)
 	return m
 }
 
 // Closed returns the message that replaces the one that asked, given the request's
 // receipt.
 func (p Post) Closed(rc gate.Receipt) Message {
-	m := Message{Text: cut(p.Request.Prompt, mostSection), Blocks: slack.Blocks{BlockSet: p.body().blocks}}
-	m.Blocks.BlockSet = append(m.Blocks.BlockSet, section(cut(closing(p.Lang, rc), mostSection)))
+	m := Message{Text: cut(p.Request.Prompt, mostSection), Blocks: p.body().blocks}
+	m.Blocks = append(m.Blocks, section(cut(closing(p.Lang, rc), mostSection)))
 	return m
 }
 

@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"encoding/json"
 	"fmt"
 	"html"
 	"strings"
@@ -78,13 +79,45 @@ func TestValues(t *testing.T) {
 	}
 }
 
+// readAsOthersDo decodes JSON with the types of a library for Slack, which must find every member
+// that was written.
+func readAsOthersDo(t rapid.TB, body []byte, into any) {
+	t.Helper()
+	if err := json.Unmarshal(body, into); err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	if again := encode(into); string(again) != string(body) {
+		t.Fatalf("it reads\n%s as\n%s", body, again)
+	}
+}
+
+// A dialog is what a library for Slack makes of it.
+func TestADialogIsReadAsWritten(t *testing.T) {
+	for _, choices := range [][]string{nil, {"one", "two"}} {
+		body := Dialog{Lang: "en", Title: "Changes", Label: "What?", Choices: choices, Metadata: "run=a"}.Open("trigger")
+		var call struct {
+			View json.RawMessage `json:"view"`
+		}
+		if err := json.Unmarshal(body, &call); err != nil {
+			t.Fatal(err)
+		}
+		var view slack.ModalViewRequest
+		readAsOthersDo(t, call.View, &view)
+		if n := len(view.Blocks.BlockSet); n != 1 && choices == nil || n != 2 && choices != nil || view.Type != slack.VTModal {
+			t.Errorf("%d blocks in %s", n, call.View)
+		}
+	}
+}
+
 // shownIn returns the text of a message as Slack's users read it, and its number of buttons.
 func shownIn(t rapid.TB, m Message) (text string, buttons int) {
 	t.Helper()
-	if n := len(m.Blocks.BlockSet); n > 50 {
+	if n := len(m.Blocks); n > 50 {
 		t.Fatalf("%d blocks", n)
 	}
-	for _, b := range m.Blocks.BlockSet {
+	var read slack.Blocks
+	readAsOthersDo(t, encode(m.Blocks), &read)
+	for _, b := range read.BlockSet {
 		switch b := b.(type) {
 		case *slack.SectionBlock:
 			if n := units(b.Text.Text); n == 0 || n > mostSection {

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"github.com/slack-go/slack"
-
 	"placet/templates"
 )
 
@@ -104,20 +102,20 @@ func cut(s string, size int) string {
 }
 
 // section returns a paragraph of text that is mrkdwn already.
-func section(spelled string) slack.Block {
-	return slack.NewSectionBlock(&slack.TextBlockObject{Type: slack.MarkdownType, Text: spelled, Verbatim: true}, nil, nil)
+func section(spelled string) block {
+	return block{Type: "section", Text: &textPart{Type: markdown, Text: spelled, Verbatim: true}}
 }
 
 // oneLine returns a text with its white space replaced by single blanks.
 func oneLine(s string) string { return templates.Clean(strings.Join(strings.Fields(s), " ")) }
 
 // plain returns at most size units of a text that Slack shows unchanged.
-func plain(s string, size int) *slack.TextBlockObject {
+func plain(s string, size int) *textPart {
 	text := oneLine(s)
 	for units(text) > size {
 		text = strings.TrimSuffix(text, "…")
 		runes := []rune(text)
 		text = string(runes[:len(runes)-1]) + "…"
 	}
-	return &slack.TextBlockObject{Type: slack.PlainTextType, Text: text}
+	return &textPart{Type: plainText, Text: text}
 }

@@ -3,9 +3,6 @@ package daemon
 import (
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
-
 	"placet/engine"
 	"placet/engine/loop"
 	"placet/layout"
@@ -15,11 +12,11 @@ import (
 // rows of their tables, words of this program), never from a run, a path or a text of a
 // workspace. docs/metrics.md lists the metrics.
 type metrics struct {
-	registry *prometheus.Registry
-	moves    map[string]map[engine.Edge]prometheus.Counter // family → row of its table
-	passes   map[string]prometheus.Observer
-	refused  map[string]prometheus.Counter
-	commits  prometheus.Histogram
+	registry registry
+	moves    map[string]map[engine.Edge]*counter // family → row of its table
+	passes   map[string]*histogram
+	refused  map[string]*counter
+	commits  *histogram
 }
 
 // lengths are the buckets for durations, in seconds.
@@ -29,62 +26,50 @@ var lengths = []float64{
 
 // newMetrics returns the metrics of a placet of a version.
 func newMetrics(version string) *metrics {
-	m := &metrics{
-		registry: prometheus.NewRegistry(),
-		moves:    map[string]map[engine.Edge]prometheus.Counter{},
-		passes:   map[string]prometheus.Observer{}, refused: map[string]prometheus.Counter{},
-		commits: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "placet_commit_duration_seconds", Buckets: lengths,
-			Help: "How long it took to make a plan durable; plans that are ready together share their rounds.",
-		}),
-	}
-	build := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "placet_build_info", Help: "Always 1; the label says which placet this is.",
-		ConstLabels: prometheus.Labels{"version": version},
-	})
-	build.Set(1)
-	m.registry.MustRegister(m.commits, build, collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m := &metrics{moves: map[string]map[engine.Edge]*counter{}, passes: map[string]*histogram{}, refused: map[string]*counter{}}
+	m.commits = m.registry.histogram(metric{
+		name: "placet_commit_duration_seconds", kind: "histogram",
+		help: "How long it took to make a plan durable; plans that are ready together share their rounds.",
+	}, lengths)
+	build := metric{name: "placet_build_info", kind: "gauge", help: "Always 1; the label says which placet this is."}
+	m.registry.gather(func(tell tell) { tell(build, 1, "version", version) })
+	m.registry.gather(tellProcess)
 	return m
 }
 
 // attach makes a loop report to the metrics. It creates all possible counters at once, so that
 // a first transition shows as an increase.
 func (m *metrics) attach(o *loop.Options) {
-	moves := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "placet_transitions_total", Help: "Transitions committed, by the row of the family's table.",
-	}, []string{"family", "of", "event", "from", "to"})
-	refused := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "placet_refused_inputs_total", Help: "Problem notes that were written where none stood.",
-	}, []string{"family"})
-	passes := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "placet_pass_duration_seconds", Buckets: lengths,
-		Help: "How long passes over a run took, their commits and the waits for its locks included.",
-	}, []string{"family"})
-	m.registry.MustRegister(moves, refused, passes)
+	moves := metric{name: "placet_transitions_total", kind: "counter", help: "Transitions committed, by the row of the family's table."}
+	refused := metric{name: "placet_refused_inputs_total", kind: "counter", help: "Problem notes that were written where none stood."}
+	passes := metric{
+		name: "placet_pass_duration_seconds", kind: "histogram",
+		help: "How long passes over a run took, their commits and the waits for its locks included.",
+	}
 	for _, f := range o.Families {
-		name, rows := f.Layout.Name(), map[engine.Edge]prometheus.Counter{}
+		name, rows := f.Layout.Name(), map[engine.Edge]*counter{}
 		for _, e := range f.Machine.Edges() {
-			rows[e] = moves.WithLabelValues(name, e.Of, e.Event, string(e.From), string(e.To))
+			rows[e] = m.registry.counter(moves, "family", name, "of", e.Of, "event", e.Event, "from", string(e.From), "to", string(e.To))
 		}
-		m.moves[name], m.refused[name], m.passes[name] = rows, refused.WithLabelValues(name), passes.WithLabelValues(name)
+		m.moves[name], m.refused[name] = rows, m.registry.counter(refused, "family", name)
+		m.passes[name] = m.registry.histogram(passes, lengths, "family", name)
 	}
 	o.Observers = append(o.Observers, loop.Observer{Moved: m.moved, Committed: m.committed, Passed: m.passed})
 }
 
 func (m *metrics) moved(run layout.Run, t engine.Transition) {
-	m.moves[run.Family][t.Edge].Inc()
+	m.moves[run.Family][t.Edge].inc()
 }
 
 func (m *metrics) passed(run layout.Run, took time.Duration) {
-	m.passes[run.Family].Observe(took.Seconds())
+	m.passes[run.Family].observe(took.Seconds())
 }
 
 func (m *metrics) committed(run layout.Run, plan engine.Plan, took time.Duration) {
-	m.commits.Observe(took.Seconds())
+	m.commits.observe(took.Seconds())
 	for _, d := range plan.Writes {
 		if d.Kind == layout.KindProblem && d.Over == "" {
-			m.refused[run.Family].Inc()
+			m.refused[run.Family].inc()
 		}
 	}
 }

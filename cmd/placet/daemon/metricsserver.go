@@ -15,8 +15,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine/facade"
@@ -74,7 +72,7 @@ func (m *answering) begin(b *workspace.Workspace, watcher *watch.Watcher) http.H
 	look := func() { m.seen.Store(currentHealth(b, watcher)) }
 	look()
 	go everyTick(looks, lookAtRuns, look)
-	m.registry.MustRegister(runCounts{now: b.Env.Now, look: m.seen.Load})
+	m.registry.gather(runCounts{now: b.Env.Now, look: m.seen.Load}.tell)
 	return m.fresh(m.handler())
 }
 
@@ -227,9 +225,6 @@ func (t *metricsServer) isOwn(header string) bool {
 
 // handler answers GET /metrics and nothing else.
 func (m *metrics) handler() http.Handler {
-	answer := promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
-		DisableCompression: true, MaxRequestsInFlight: 2,
-	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path != metricsPath:
@@ -238,7 +233,8 @@ func (m *metrics) handler() http.Handler {
 			w.Header().Set("Allow", http.MethodGet)
 			http.Error(w, "only GET", http.StatusMethodNotAllowed)
 		default:
-			answer.ServeHTTP(w, r)
+			w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+			_, _ = w.Write(m.registry.text()) // whoever asked may be gone
 		}
 	})
 }

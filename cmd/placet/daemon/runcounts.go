@@ -6,8 +6,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"placet/cmd/placet/workspace"
 	"placet/engine/loop"
 	"placet/engine/store"
@@ -71,43 +69,29 @@ func (o *health) heldBy(errs ...error) bool {
 
 // These describe the counts.
 var (
-	waitingDesc = prometheus.NewDesc("placet_waiting_requests",
-		"Open requests that wait for a person.", []string{"family"}, nil)
-	oldestDesc = prometheus.NewDesc("placet_oldest_wait_seconds",
-		"Age of the oldest open request; 0 where there is none.", []string{"family"}, nil)
-	runsDesc = prometheus.NewDesc("placet_runs",
-		"Runs: waiting for a person, held up by an error, live otherwise, or final.", []string{"family", "standing"}, nil)
-	degradedDesc = prometheus.NewDesc("placet_degraded",
-		"1 while placet works under a difficulty, by its name.", []string{"state"}, nil)
+	waitingRequests = metric{name: "placet_waiting_requests", kind: "gauge", help: "Open requests that wait for a person."}
+	oldestWait      = metric{name: "placet_oldest_wait_seconds", kind: "gauge", help: "Age of the oldest open request; 0 where there is none."}
+	runStandings    = metric{name: "placet_runs", kind: "gauge", help: "Runs: waiting for a person, held up by an error, live otherwise, or final."}
+	difficulties    = metric{name: "placet_degraded", kind: "gauge", help: "1 while placet works under a difficulty, by its name."}
 )
 
-// Describe implements [prometheus.Collector].
-func (s runCounts) Describe(all chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{waitingDesc, oldestDesc, runsDesc, degradedDesc} {
-		all <- d
-	}
-}
-
-// Collect implements [prometheus.Collector].
-func (s runCounts) Collect(all chan<- prometheus.Metric) {
+// tell tells the counts.
+func (s runCounts) tell(tell tell) {
 	o, now := s.look(), s.now()
-	tell := func(d *prometheus.Desc, value float64, labels ...string) {
-		all <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
-	}
 	for family, c := range o.runs.Families {
-		tell(waitingDesc, float64(c.Requests), family)
-		tell(oldestDesc, ageOf(c.Oldest, now).Seconds(), family)
-		tell(runsDesc, float64(c.Waiting), family, "waiting")
-		tell(runsDesc, float64(c.HeldUp), family, "held_up")
-		tell(runsDesc, float64(c.Live), family, "live")
-		tell(runsDesc, float64(c.Final), family, "final")
+		tell(waitingRequests, float64(c.Requests), "family", family)
+		tell(oldestWait, ageOf(c.Oldest, now).Seconds(), "family", family)
+		tell(runStandings, float64(c.Waiting), "family", family, "standing", "waiting")
+		tell(runStandings, float64(c.HeldUp), "family", family, "standing", "held_up")
+		tell(runStandings, float64(c.Live), "family", family, "standing", "live")
+		tell(runStandings, float64(c.Final), "family", family, "standing", "final")
 	}
 	for _, d := range degraded {
 		value := 0.0
 		if d.is(o) {
 			value = 1
 		}
-		tell(degradedDesc, value, d.state)
+		tell(difficulties, value, "state", d.state)
 	}
 }
 

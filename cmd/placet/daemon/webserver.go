@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/view"
 	"placet/cmd/placet/web"
@@ -108,9 +106,8 @@ func (s *webServer) serve(b *workspace.Workspace, watcher *watch.Watcher, log *s
 
 // routed returns the server of all routes. metrics answers one of them.
 func (s *webServer) routed(b *workspace.Workspace, metrics http.Handler, log *slog.Logger) *facade.Server {
-	s.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-		Name: "placet_refused_answers_total", Help: "Answers that came over HTTP from somebody who may not give them.",
-	}, func() float64 { return float64(s.app.Refused()) }))
+	refused := metric{name: "placet_refused_answers_total", kind: "counter", help: "Answers that came over HTTP from somebody who may not give them."}
+	s.registry.gather(func(tell tell) { tell(refused, float64(s.app.Refused())) })
 	sessions := &facade.Sessions{Site: filepath.Base(b.StateDir.Location())[:8], Owner: console.Login(), Secure: strings.HasPrefix(b.Serve.PublicURL, "https://"), Take: func(hash string, now time.Time) (string, bool) { return workspace.TakeLogin(b, hash, now) }}
 	s.app.Begin(b, web.Options{
 		Wait: b.Serve.Waits(), Version: s.Version, Log: log, Tokens: s.Tokens, Sessions: sessions,
