@@ -3,6 +3,7 @@ package layout
 import (
 	"path"
 	"strings"
+	"sync"
 
 	"placet/internal/lazyregexp"
 )
@@ -93,80 +94,85 @@ func isNumbered(stem string) func(string) bool {
 	}
 }
 
-// table says what the files of a run's folder are. It is a tree with a node for every
-// part of the patterns.
-type table struct {
+// table says what the files of a run's folder are. It is a tree that is made when it is
+// first used.
+type table struct{ root func() *node }
+
+// node is a part of the patterns.
+type node struct {
 	file  File
-	leaf  bool              // a pattern ends here
-	names map[string]*table // by the name of the next part
-	rest  []branch          // if no name matches, in the order of the patterns
+	leaf  bool             // a pattern ends here
+	names map[string]*node // by the name of the next part
+	rest  []branch         // if no name matches, in the order of the patterns
 }
 
 // branch is the subtree below a placeholder.
 type branch struct {
 	placeholder string
-	table       *table
+	node        *node
 }
 
 func newTable(patterns ...pattern) *table {
-	root := &table{}
-	for _, p := range patterns {
-		t := root
-		for _, part := range strings.Split(p.path, "/") {
-			t = t.child(part)
+	return &table{sync.OnceValue(func() *node {
+		root := &node{}
+		for _, p := range patterns {
+			n := root
+			for part := range strings.SplitSeq(p.path, "/") {
+				n = n.child(part)
+			}
+			n.file, n.leaf = p.file, true
 		}
-		t.file, t.leaf = p.file, true
-	}
-	return root
+		return root
+	})}
 }
 
 // child returns the node for a part of a pattern, and makes it if it is missing.
-func (t *table) child(part string) *table {
-	if c := t.names[part]; c != nil {
+func (n *node) child(part string) *node {
+	if c := n.names[part]; c != nil {
 		return c
 	}
-	for _, b := range t.rest {
+	for _, b := range n.rest {
 		if b.placeholder == part {
-			return b.table
+			return b.node
 		}
 	}
-	c := &table{}
+	c := &node{}
 	if placeholders[part] != nil {
-		t.rest = append(t.rest, branch{part, c})
+		n.rest = append(n.rest, branch{part, c})
 		return c
 	}
-	if t.names == nil {
-		t.names = map[string]*table{}
+	if n.names == nil {
+		n.names = map[string]*node{}
 	}
-	t.names[part] = c
+	n.names[part] = c
 	return c
 }
 
 // find returns the node of a path, nil if no pattern begins like it, and the request
 // that the path names.
-func (t *table) find(rel string) (node *table, request string) {
+func (n *node) find(rel string) (found *node, request string) {
 	name, rest, more := strings.Cut(rel, "/")
-	if node = t.names[name]; node == nil {
-		for _, b := range t.rest {
+	if found = n.names[name]; found == nil {
+		for _, b := range n.rest {
 			if !placeholders[b.placeholder](name) {
 				continue
 			}
-			if node = b.table; b.placeholder == "{request}" {
+			if found = b.node; b.placeholder == "{request}" {
 				request = name
 			}
 			break
 		}
 	}
-	if node == nil || !more {
-		return node, request
+	if found == nil || !more {
+		return found, request
 	}
-	node, below := node.find(rest)
-	return node, request + below
+	found, below := found.find(rest)
+	return found, request + below
 }
 
 // lookup returns what the file at a path is.
 func (t *table) lookup(rel string) (File, bool) {
-	node, request := t.find(rel)
+	node, request := t.root().find(rel)
 	if node == nil || !node.leaf {
 		return File{}, false
 	}
@@ -180,7 +186,7 @@ func (t *table) folder(rel string) bool {
 	if rel == "." {
 		return true
 	}
-	node, _ := t.find(rel)
+	node, _ := t.root().find(rel)
 	return node != nil && !node.leaf
 }
 

@@ -112,7 +112,7 @@ func (s search) reasons(r *rule) (reasons, same int) {
 			to = lineEnd(s.text, min(len(s.text), to+1))
 		}
 		reasons++
-		if r.re.MatchString(s.text[lineStart(s.text, loc[0]):to]) {
+		if r.re().MatchString(s.text[lineStart(s.text, loc[0]):to]) {
 			same++
 		}
 	}

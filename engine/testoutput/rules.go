@@ -1,7 +1,9 @@
 package testoutput
 
 import (
+	"slices"
 	"strings"
+	"sync"
 
 	"placet/internal/lazyregexp"
 )
@@ -21,9 +23,10 @@ func says(id, expr string, stems ...string) form { return form{id, expr, stems} 
 // rule is an expression that is searched for anywhere in a text, with hints
 // that make the search fast.
 type rule struct {
-	re    *lazyregexp.Regexp
+	// re and stems are made of the forms when they are first used.
+	re    func() *lazyregexp.Regexp
+	stems func() []string
 	forms []form
-	stems []string
 	// except, if it is set, matches the lines that do not count, although they
 	// have the words.
 	except *lazyregexp.Regexp
@@ -34,14 +37,23 @@ type rule struct {
 
 // newRule returns the rule of these forms. The flags are those of all their expressions.
 func newRule(flags string, forms ...form) *rule {
-	r := &rule{forms: forms}
-	var all []string
-	for _, f := range forms {
-		all = append(all, "(?:"+f.expr+")")
-		r.stems = append(r.stems, f.stems...)
+	return &rule{
+		forms: forms,
+		re: sync.OnceValue(func() *lazyregexp.Regexp {
+			var all []string
+			for _, f := range forms {
+				all = append(all, "(?:"+f.expr+")")
+			}
+			return lazyregexp.New(flags + strings.Join(all, "|"))
+		}),
+		stems: sync.OnceValue(func() (all []string) {
+			all = slices.Clone(foreign)
+			for _, f := range forms {
+				all = append(all, f.stems...)
+			}
+			return all
+		}),
 	}
-	r.re = lazyregexp.New(flags + strings.Join(all, "|"))
-	return r
 }
 
 func (r *rule) withQuotes() *rule {

@@ -16,7 +16,7 @@ func newSheet(text string) *sheet { return &sheet{text, fold(text)} }
 func (s *sheet) matches(r *rule) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
 		for from, to := range s.regions(r) {
-			for _, loc := range r.re.FindAllStringSubmatchIndex(s.text[from:to], -1) {
+			for _, loc := range r.re().FindAllStringSubmatchIndex(s.text[from:to], -1) {
 				for i := range loc {
 					if loc[i] >= 0 {
 						loc[i] += from

@@ -39,7 +39,7 @@ type hit struct{ from, to int }
 // hits returns the lines that hold a stem of a rule, in their order.
 func (s *sheet) hits(r *rule) []hit {
 	var found []hit
-	for _, stem := range slices.Concat(foreign, r.stems) {
+	for _, stem := range r.stems() {
 		for from := 0; from < len(s.folded); {
 			at := strings.Index(s.folded[from:], stem)
 			if at < 0 {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"placet/cmd/placet/config"
 	"placet/internal/lazyregexp"
@@ -80,7 +81,7 @@ var answers = []string{"response.json", "receipt.json", "form*.md", "answer.*"}
 
 // clientFiles are the files in which clients look for hooks and tools, relative to a workspace or
 // to the user's home: those that placet init writes, and those that can turn hooks off.
-var clientFiles = func() []string {
+var clientFiles = sync.OnceValue(func() []string {
 	files := []string{SharedSettings, ".claude.json"}
 	for _, c := range []func(config.Hook) []File{claudeFiles, codexFiles, geminiFiles, cursorFiles, vscodeFiles} {
 		for _, f := range c(config.Hook{}) {
@@ -88,7 +89,7 @@ var clientFiles = func() []string {
 		}
 	}
 	return files
-}()
+})
 
 // mustNotWrite says why a call must not write a file, or "" if it may.
 func (p Places) mustNotWrite(from, name string) string {
@@ -114,7 +115,7 @@ func (p Places) protected(from, name string) string {
 			return fmt.Sprintf("%s: a person alone answers placet's requests. Do not write there; go on with other work, or wait.", name)
 		case base == "placet.toml" || base == "placet.signers" || slices.Contains(parts, ".placet") || slices.Contains(parts, "placet.policy") || strings.Contains(file, "/placet/workspaces/") || strings.HasSuffix(file, "/placet/tokens.json"):
 			return fmt.Sprintf("%s: what placet may do without a person is decided by a person. Ask for the change you need.", name)
-		case slices.ContainsFunc(clientFiles, func(one string) bool { return strings.HasSuffix(file, "/"+one) }):
+		case slices.ContainsFunc(clientFiles(), func(one string) bool { return strings.HasSuffix(file, "/"+one) }):
 			return fmt.Sprintf("%s: it holds the hook that asks a person, and placet's tools. Ask for the change you need.", name)
 		}
 	}

@@ -7,12 +7,12 @@ import (
 	"io"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"placet/engine"
 	"placet/engine/facade/mcp"
+	"placet/internal/lazyregexp"
 	"placet/schemas"
 	"placet/templates"
 )
@@ -156,7 +156,7 @@ func (in Input) ShellCommand() (string, bool) {
 }
 
 // keysOfCommands matches the names of members that hold what a shell or a terminal runs.
-var keysOfCommands = regexp.MustCompile(`^((?i:(.*[_-])?(cmd|command|commandline|command_line|script|keys|keystrokes)s?)|.*(Cmd|Command|Script|Keys)s?)$`)
+var keysOfCommands = lazyregexp.New(`^((?i:(.*[_-])?(cmd|command|commandline|command_line|script|keys|keystrokes)s?)|.*(Cmd|Command|Script|Keys)s?)$`)
 
 // commands returns the texts in a call that a shell may run: the command of a shell, and, in the input
 // of any other tool, the members that are named like one, at any depth.

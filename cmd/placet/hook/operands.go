@@ -3,9 +3,10 @@ package hook
 import (
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"placet/internal/lazyregexp"
 )
 
 // The guard looks at each word of a command that it does not know. Of some commands it knows which
@@ -13,31 +14,31 @@ import (
 
 // copiers matches the flags with which a command only reads all operands but the last. With -l and
 // -s, cp makes another name of the file itself.
-var copiers = map[string]*regexp.Regexp{
-	"cp":    regexp.MustCompile(`^(-[rRfvpinTaux]+|--(recursive|force|verbose|no-clobber|no-target-directory|archive))$`),
-	"scp":   regexp.MustCompile(`^-[rpqvCB]+$`),
-	"rsync": regexp.MustCompile(`^(-[avzrhPptgoDcun]+|--(archive|compress|progress|stats|dry-run|checksum))$`),
+var copiers = map[string]*lazyregexp.Regexp{
+	"cp":    lazyregexp.New(`^(-[rRfvpinTaux]+|--(recursive|force|verbose|no-clobber|no-target-directory|archive))$`),
+	"scp":   lazyregexp.New(`^-[rpqvCB]+$`),
+	"rsync": lazyregexp.New(`^(-[avzrhPptgoDcun]+|--(archive|compress|progress|stats|dry-run|checksum))$`),
 }
 
 // tarCreates matches the flags of tar that create an archive, whose name follows.
-var tarCreates = regexp.MustCompile(`^-?[vzjJahpS]*c[vzjJahpS]*f$`)
+var tarCreates = lazyregexp.New(`^-?[vzjJahpS]*c[vzjJahpS]*f$`)
 
 // archivers matches the flags with which a command writes nothing but the archive, its first operand.
-var archivers = map[string]*regexp.Regexp{
-	"tar": regexp.MustCompile(tarCreates.String() + `|^(-[vzjJahpS]+|--(gzip|bzip2|xz|zstd|verbose|dereference|exclude=.*))$`),
-	"zip": regexp.MustCompile(`^-[rqvj0-9]+$`),
+var archivers = map[string]*lazyregexp.Regexp{
+	"tar": lazyregexp.New(tarCreates.String() + `|^(-[vzjJahpS]+|--(gzip|bzip2|xz|zstd|verbose|dereference|exclude=.*))$`),
+	"zip": lazyregexp.New(`^-[rqvj0-9]+$`),
 }
 
 // textFlags matches the flags of commands whose value is text for people. No shell reads it.
-var textFlags = map[string]*regexp.Regexp{
-	"gh":   regexp.MustCompile(`^(-[btn]|--(body|title|notes|comment|subject|description))$`),
-	"glab": regexp.MustCompile(`^(-[dtmN]|--(description|title|message|notes))$`),
-	"hub":  regexp.MustCompile(`^(-m|--message)$`),
-	"git":  regexp.MustCompile(`^(-m|--message)$`),
-	"jj":   regexp.MustCompile(`^(-m|--message)$`),
-	"hg":   regexp.MustCompile(`^(-m|--message)$`),
-	"svn":  regexp.MustCompile(`^(-m|--message)$`),
-	"npm":  regexp.MustCompile(`^(-m|--message)$`),
+var textFlags = map[string]*lazyregexp.Regexp{
+	"gh":   lazyregexp.New(`^(-[btn]|--(body|title|notes|comment|subject|description))$`),
+	"glab": lazyregexp.New(`^(-[dtmN]|--(description|title|message|notes))$`),
+	"hub":  lazyregexp.New(`^(-m|--message)$`),
+	"git":  lazyregexp.New(`^(-m|--message)$`),
+	"jj":   lazyregexp.New(`^(-m|--message)$`),
+	"hg":   lazyregexp.New(`^(-m|--message)$`),
+	"svn":  lazyregexp.New(`^(-m|--message)$`),
+	"npm":  lazyregexp.New(`^(-m|--message)$`),
 }
 
 // textCommands are the commands that only show their operands to people.
@@ -92,7 +93,7 @@ func (s simpleCommand) plain() (name string, args []string, ok bool) {
 
 // operandsAfter returns the operands of a command that follow its flags. fits is false if a flag does
 // not match, or comes after an operand. The first word of tar may be flags without a hyphen.
-func operandsAfter(args []string, flags *regexp.Regexp) (operands []string, fits bool) {
+func operandsAfter(args []string, flags *lazyregexp.Regexp) (operands []string, fits bool) {
 	if flags == nil {
 		return nil, false
 	}
@@ -114,7 +115,7 @@ func operandsOf(args []string) (operands []string) {
 }
 
 // withoutText returns the words of a command without the values of flags for text.
-func (s simpleCommand) withoutText(flags *regexp.Regexp) (words []string) {
+func (s simpleCommand) withoutText(flags *lazyregexp.Regexp) (words []string) {
 	if name, _ := s.command(); flags == nil || s.words[0] != name {
 		return s.words
 	}
@@ -211,4 +212,4 @@ func (s simpleCommand) isSimple() bool {
 }
 
 // onlyContent matches the flags with which cp copies nothing but the content of files.
-var onlyContent = regexp.MustCompile(`^-[fvpin]+$`)
+var onlyContent = lazyregexp.New(`^-[fvpin]+$`)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
+	"placet/internal/lazyregexp"
 	"placet/schemas"
 )
 
@@ -47,7 +48,7 @@ var byteOrderMark = []byte("\ufeff")
 
 // lengthHeader matches the header of a language server's message. Hosts that send one wait for
 // an answer before they write a line end, so that the message after it is read by its length.
-var lengthHeader = regexp.MustCompile(`(?i)^content-length:\s*(\d{1,9})$`)
+var lengthHeader = lazyregexp.New(`(?i)^content-length:\s*(\d{1,9})$`)
 
 // next returns the next line that is not empty.
 func (f *frameReader) next() (frame, error) {
@@ -167,7 +168,7 @@ type oddIDs struct{ prefix string }
 func newOddIDs() oddIDs { return oddIDs{"number:" + rand.Text() + ":"} }
 
 // plainNumber matches a number that the SDK holds without loss.
-var plainNumber = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,14})$`)
+var plainNumber = lazyregexp.New(`^(0|-?[1-9][0-9]{0,14})$`)
 
 // internal returns the id for a call with an id. ok is false if it cannot be an id.
 func (o oddIDs) internal(raw schemas.Raw) (id jsonrpc.ID, ok bool) {

@@ -87,12 +87,13 @@ func Open(files Files, mark string, present func() (time.Time, bool)) *File {
 	return f
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// sum returns the CRC-32C. The standard library makes its table once.
+func sum(body []byte) uint32 { return crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)) }
 
 // read parses a file, and reports whether it can be used.
 func (f *File) read(body []byte) bool {
 	end := len(body) - crc32.Size
-	if end < len(magic) || !bytes.HasPrefix(body, []byte(magic)) || crc32.Checksum(body[:end], castagnoli) != binary.LittleEndian.Uint32(body[end:]) {
+	if end < len(magic) || !bytes.HasPrefix(body, []byte(magic)) || sum(body[:end]) != binary.LittleEndian.Uint32(body[end:]) {
 		return false
 	}
 	r := reader{s: string(body[len(magic):end])}
@@ -216,7 +217,7 @@ func (f *File) Save(runs []layout.Run) error {
 	if len(w) > maxFile {
 		return templates.Errorf("store.cache.large", "n", len(w))
 	}
-	return f.files.Write(fileName, binary.LittleEndian.AppendUint32(w, crc32.Checksum(w, castagnoli)), false)
+	return f.files.Write(fileName, binary.LittleEndian.AppendUint32(w, sum(w)), false)
 }
 
 // only drops the records of all runs but some.
