@@ -50,18 +50,37 @@ type paper struct {
 	body []byte
 }
 
-// documents are the files of the checkout that go with a program.
-var documents = []string{"CHANGELOG.md", "LICENSE", "NOTICE", "README.md", "cmd/placet/cli/licences.txt"}
+// documents are the files of the checkout that go with a program: README, what it leads to, and
+// licences.
+var documents = []string{"*.md", "docs/*", "docs/*/*", "LICENSE", "NOTICE", "cmd/placet/cli/licences.txt"}
+
+// documents returns the documents, each where the README finds it.
+func (r release) documents() (all []paper, err error) {
+	for _, pattern := range documents {
+		found, err := filepath.Glob(filepath.Join(r.root, filepath.FromSlash(pattern)))
+		if err != nil || len(found) == 0 {
+			return nil, fmt.Errorf("%s is not in %s: %v", pattern, r.root, err)
+		}
+		for _, file := range found {
+			if info, err := os.Stat(file); err == nil && info.IsDir() {
+				continue
+			}
+			body, err := os.ReadFile(file)
+			if err != nil {
+				return nil, err
+			}
+			name, _ := filepath.Rel(r.root, file)
+			all = append(all, paper{strings.TrimPrefix(filepath.ToSlash(name), "cmd/placet/cli/"), body})
+		}
+	}
+	return all, nil
+}
 
 // papers returns what goes with a program: documents, scripts for completion, and manual pages.
 func (r release) papers(dir string) ([]paper, error) {
-	var all []paper
-	for _, name := range documents {
-		body, err := os.ReadFile(filepath.Join(r.root, name))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, paper{path.Base(name), body})
+	all, err := r.documents()
+	if err != nil {
+		return nil, err
 	}
 	scripts, err := r.completion(dir)
 	if err != nil {

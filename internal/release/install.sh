@@ -87,8 +87,8 @@ put 0755 "$from/placet" "$prefix/bin/placet"
 put 0644 "$from/completion/placet.bash" "$prefix/share/bash-completion/completions/placet"
 put 0644 "$from/completion/_placet" "$prefix/share/zsh/site-functions/_placet"
 put 0644 "$from/completion/placet.fish" "$prefix/share/fish/vendor_completions.d/placet.fish"
-for name in CHANGELOG.md LICENSE NOTICE README.md licences.txt; do
-	put 0644 "$from/$name" "$prefix/share/doc/placet/$name"
+(cd "$from" && find . -type f ! -path './man/*' ! -path './completion/*' ! -name placet) | while read -r name; do
+	put 0644 "$from/$name" "$prefix/share/doc/placet/${name#./}"
 done
 (cd "$from" && find man -type f) | while read -r name; do
 	put 0644 "$from/$name" "$prefix/share/$name"

@@ -1,7 +1,7 @@
 // Command release makes what belongs to a release of placet, in a folder:
 //
 //   - placet-VERSION-SYSTEM-MACHINE.tar.gz for Linux and macOS on amd64 and arm64, with shell
-//     completion, manual pages, licences and README
+//     completion, manual pages, licences, README and what it leads to
 //   - a deb and an rpm for each machine
 //   - placet.rb, a formula for Homebrew
 //   - placet-VERSION.cdx.json, an SBOM (CycloneDX) of what the programs are built from

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -32,7 +33,7 @@ func stub(t *testing.T, dir string, p platform) program {
 
 // papersOf are papers of every kind.
 func papersOf() (all []paper) {
-	for _, name := range []string{"CHANGELOG.md", "LICENSE", "NOTICE", "README.md", "completion/_placet", "completion/placet.bash", "completion/placet.fish", "licences.txt", "man/ja/man1/placet.1", "man/man1/placet-ask.1", "man/man1/placet.1"} {
+	for _, name := range []string{"CHANGELOG.md", "LICENSE", "NOTICE", "README.md", "completion/_placet", "completion/placet.bash", "completion/placet.fish", "docs/families/ask.md", "licences.txt", "man/ja/man1/placet.1", "man/man1/placet-ask.1", "man/man1/placet.1"} {
 		all = append(all, paper{name, []byte("the file " + name + "\n")})
 	}
 	return all
@@ -124,6 +125,39 @@ func TestReleaseArchiveHoldsEverything(t *testing.T) {
 	}
 }
 
+// TestReleaseHoldsWhatTheReadmeLeadsTo follows the links of the README, which is all that whoever
+// unpacks an archive has.
+func TestReleaseHoldsWhatTheReadmeLeadsTo(t *testing.T) {
+	all, err := release{root: filepath.Join("..", "..")}.documents()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var readme string
+	var names []string
+	for _, p := range all {
+		names = append(names, p.name)
+		if p.name == "README.md" {
+			readme = string(p.body)
+		}
+	}
+	links := regexp.MustCompile(`\]\(([^)#:]+)[)#]`).FindAllStringSubmatch(readme, -1)
+	if len(links) == 0 {
+		t.Fatalf("there is no README with links in %q", names)
+	}
+	for _, link := range links {
+		if !slices.ContainsFunc(names, func(name string) bool {
+			return name == link[1] || strings.HasSuffix(link[1], "/") && strings.HasPrefix(name, link[1])
+		}) {
+			t.Errorf("the README leads to %s, which is not in %q", link[1], names)
+		}
+	}
+	for _, name := range []string{"LICENSE", "NOTICE", "licences.txt"} {
+		if !slices.Contains(names, name) {
+			t.Errorf("%s is not in %q", name, names)
+		}
+	}
+}
+
 // TestReleasePackages looks into a deb as dpkg does, where that is installed.
 func TestReleasePackages(t *testing.T) {
 	dir := packed(t, example())
@@ -142,7 +176,7 @@ func TestReleasePackages(t *testing.T) {
 	}
 	out, err = exec.Command("dpkg-deb", "--contents", filepath.Join(dir, "placet_1.2.3_amd64.deb")).CombinedOutput()
 	for _, want := range []string{
-		"-rwxr-xr-x root/root", "./usr/bin/placet", "./usr/share/man/man1/placet-ask.1.gz", "./usr/share/man/ja/man1/placet.1.gz", "./usr/share/doc/placet/copyright",
+		"-rwxr-xr-x root/root", "./usr/bin/placet", "./usr/share/man/man1/placet-ask.1.gz", "./usr/share/man/ja/man1/placet.1.gz", "./usr/share/doc/placet/copyright", "./usr/share/doc/placet/docs/families/ask.md",
 		"./usr/share/bash-completion/completions/placet", "./usr/share/zsh/vendor-completions/_placet", "./usr/share/fish/vendor_completions.d/placet.fish",
 	} {
 		if err != nil || !strings.Contains(string(out), want) {
@@ -194,7 +228,7 @@ func TestInstallScriptChecksTheSum(t *testing.T) {
 	if out, err := exec.Command(filepath.Join(prefix, "bin/placet")).Output(); err != nil || string(out) != "placet 1.2.3 for "+here.String()+"\n" {
 		t.Errorf("%v: %s", err, out)
 	}
-	for _, name := range []string{"share/man/man1/placet-ask.1", "share/man/ja/man1/placet.1", "share/bash-completion/completions/placet", "share/doc/placet/LICENSE"} {
+	for _, name := range []string{"share/man/man1/placet-ask.1", "share/man/ja/man1/placet.1", "share/bash-completion/completions/placet", "share/doc/placet/LICENSE", "share/doc/placet/docs/families/ask.md"} {
 		if _, err := os.Stat(filepath.Join(prefix, name)); err != nil {
 			t.Error(err)
 		}
