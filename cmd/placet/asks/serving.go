@@ -1,6 +1,7 @@
 package asks
 
 import (
+	"context"
 	"path"
 	"slices"
 	"time"
@@ -95,6 +96,23 @@ func WithdrawAbandoned(b *workspace.Workspace) {
 		run, ok := b.Families[at].Layout.At(path.Join(b.Ask.Root, id, "ask.json"))
 		if ok && b.Loop.Summarize(loop.Found{Run: run, Family: b.Families[at]}).Status == ask.Open {
 			withdrawAbandoned(b, run)
+		}
+	}
+}
+
+// abandonedPause is the pause between two looks of a daemon for askers that are gone.
+const abandonedPause = 2 * time.Second
+
+// WithdrawAbandonedUntil does what [WithdrawAbandoned] does, again and again until the context ends.
+func WithdrawAbandonedUntil(ctx context.Context, b *workspace.Workspace) {
+	look := time.NewTicker(abandonedPause)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-look.C:
+			WithdrawAbandoned(b)
 		}
 	}
 }

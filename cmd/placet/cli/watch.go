@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"context"
 	"log/slog"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/asks"
 	"placet/cmd/placet/cli/faber"
 	"placet/cmd/placet/cli/nemawashi"
 	"placet/cmd/placet/cli/setup"
@@ -80,11 +83,20 @@ func (d *daemonFlags) run(c verb.Call, name string, server func() (daemon.Server
 	case c.Flags.Changed("watches") && d.watches < 1:
 		return console.Usage("cli.watch.watches", "value", d.watches)
 	}
-	o := daemon.Options{JSON: d.log == "json", Watches: d.watches, Begun: hideScratch, Serves: noteSettings, Beside: faber.Beside}
+	o := daemon.Options{JSON: d.log == "json", Watches: d.watches, Begun: hideScratch, Serves: noteSettings, Beside: beside}
 	if o.Server, err = server(); err != nil {
 		return err
 	}
 	return daemon.Run(c.Ctx, c.Env, o)
+}
+
+// beside looks for comments on issues, and for questions whose asker is gone, until the context
+// ends.
+func beside(ctx context.Context, b *workspace.Workspace, log *slog.Logger) {
+	var both sync.WaitGroup
+	defer both.Wait()
+	both.Go(func() { faber.Beside(ctx, b, log) })
+	both.Go(func() { asks.WithdrawAbandonedUntil(ctx, b) })
 }
 
 // hideScratch makes git ignore placet's private folder and temporary files, as init does, because

@@ -13,11 +13,11 @@ func TestNoLineIsTooWide(t *testing.T) {
 	for text, want := range map[string]string{
 		"short\n": "short\n",
 		"\n":      "\n",
-		"  " + strings.Repeat("word ", 30) + "end\n": "  " + strings.TrimRight(strings.Repeat("word ", 19), " ") + "\n      " + strings.Repeat("word ", 11) + "end\n",
-		"$ cat " + path + " | wc\n":                 "$ cat\n    " + path + "\n    | wc\n",
-		"    " + path + "\n":                         "    " + path + "\n",
+		"  " + strings.Repeat("word ", 30) + "end\n":       "  " + strings.TrimRight(strings.Repeat("word ", 19), " ") + "\n      " + strings.Repeat("word ", 11) + "end\n",
+		"$ cat " + path + " | wc\n":                        "$ cat\n    " + path + "\n    | wc\n",
+		"    " + path + "\n":                               "    " + path + "\n",
 		"\x1b[2m" + strings.Repeat("y", 100) + "\x1b[0m\n": "\x1b[2m" + strings.Repeat("y", 100) + "\x1b[0m\n",
-		strings.Repeat("家", 49) + " 家 家\n":                  strings.Repeat("家", 49) + "\n    家 家\n",
+		strings.Repeat("家", 49) + " 家 家\n":                 strings.Repeat("家", 49) + "\n    家 家\n",
 	} {
 		var out bytes.Buffer
 		f := &folder{out: &out}
