@@ -8,7 +8,7 @@ import (
 	"placet/engine"
 )
 
-// Issue 30, A: a text that YAML cuts at a "#" is a finding that says line and what to write.
+// A text that YAML cuts at a "#" is a finding that says line and what to write.
 func TestIssue30ACutTexts(t *testing.T) {
 	for criterion, want := range map[string]string{
 		"total of order #12":        `specs/checkpoints.yaml: line 4: YAML takes "#12" for a comment, so the text is only "total of order"; if it belongs to the text, quote it: "total of order #12"`,
@@ -35,7 +35,7 @@ func TestIssue30ACutTexts(t *testing.T) {
 	}
 }
 
-// Issue 30, A: checkpoints.yml is a finding, also in a folder that is no session because of it.
+// Checkpoints.yml is a finding, also in a folder that is no session because of it.
 func TestIssue30AMisnamedCheckpoints(t *testing.T) {
 	for _, beside := range []string{"", "meta.json", specsYAML} {
 		w := newWorld(t)

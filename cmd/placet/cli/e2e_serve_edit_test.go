@@ -82,7 +82,7 @@ func TestServeTakesATextThatWasChanged(t *testing.T) {
 	}
 }
 
-// Issue 30, A: the page says of an artifact that it is a pointer of Git LFS, bound to the answer or not.
+// The page says of an artifact that it is a pointer of Git LFS, bound to the answer or not.
 func TestIssue30AThePageSaysThatAnArtifactIsAnLFSPointer(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 0)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Issue 30, number 9: at a terminal init shows the rules and asks before it writes anything.
+// At a terminal init shows the rules and asks before it writes anything.
 func TestIssue30RulesSafeAreShownAndAskedAbout(t *testing.T) {
 	p := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)
 	p.vars = append(p.vars, "PATH="+filepath.Dir(placetBinary(t))+":"+os.Getenv("PATH"))

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Issue 30, K4: doctor and init say that a client is switched off.
+// Doctor and init say that a client is switched off.
 func TestK4DoctorAndInitSayThatAClientIsSwitchedOff(t *testing.T) {
 	t.Parallel()
 	for client, off := range map[string]struct{ file, body, setting string }{
@@ -43,7 +43,7 @@ func TestK4DoctorAndInitSayThatAClientIsSwitchedOff(t *testing.T) {
 	}
 }
 
-// Issue 30, B9: init writes what is personal into the user's own file, out of git's sight, and recognises
+// Init writes what is personal into the user's own file, out of git's sight, and recognises
 // and updates its own entry.
 func TestB9InitWritesWhatIsPersonalAndUpdatesItsOwn(t *testing.T) {
 	t.Parallel()
@@ -101,7 +101,7 @@ func TestB9InitWritesWhatIsPersonalAndUpdatesItsOwn(t *testing.T) {
 	}
 }
 
-// Issue 30, B9: --shared writes the committed file such that people without placet are warned, and nothing
+// --shared writes the committed file such that people without placet are warned, and nothing
 // is blocked for them.
 func TestB9ASharedEntryWarnsPeopleWithoutPlacet(t *testing.T) {
 	t.Parallel()

@@ -29,7 +29,7 @@ func projectWithRequests(t *testing.T) Places {
 	return p
 }
 
-// Issue 30, K13: a path counts where a command writes it, an answer only where a request can be, and words
+// A path counts where a command writes it, an answer only where a request can be, and words
 // in texts for people are no commands.
 func TestK13HonestWorkPasses(t *testing.T) {
 	p := projectWithRequests(t)
@@ -79,7 +79,7 @@ func TestK13HonestWorkPasses(t *testing.T) {
 	}
 }
 
-// Issue 30, K13: what only looks like the honest work above is still denied.
+// What only looks like the honest work above is still denied.
 func TestK13WhatWritesIsStillDenied(t *testing.T) {
 	p := projectWithRequests(t)
 	for _, command := range []string{
@@ -150,7 +150,7 @@ func TestK13WhatWritesIsStillDenied(t *testing.T) {
 	}
 }
 
-// Issue 30, K15: calls by way of others are seen: editors that write in place, and tools of servers that run a
+// Calls by way of others are seen: editors that write in place, and tools of servers that run a
 // command or type keys.
 func TestK15IndirectCallsAreDenied(t *testing.T) {
 	p := guardedPlaces(t)
@@ -213,7 +213,7 @@ func TestK15IndirectCallsAreDenied(t *testing.T) {
 	}
 }
 
-// Issue 30, K16: a file of a client that begins with a byte order mark, or is UTF-16, is refused with what to
+// A file of a client that begins with a byte order mark, or is UTF-16, is refused with what to
 // write, be it JSON or TOML.
 func TestK16AByteOrderMarkIsRefused(t *testing.T) {
 	const mark = "\ufeff"

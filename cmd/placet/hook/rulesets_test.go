@@ -78,7 +78,7 @@ var safeCases = map[string][]string{
 	},
 }
 
-// Issue 30, number 9: each rule of the set asks about the commands that it is for, and about no honest one.
+// Each rule of the set asks about the commands that it is for, and about no honest one.
 func TestIssue30RulesSafeMatchWhatTheyAreFor(t *testing.T) {
 	p := guardedPlaces(t)
 	rules := safeRules(t, claudeCode)

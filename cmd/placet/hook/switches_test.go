@@ -16,7 +16,7 @@ func switchedOffBy(c Client, file, body string, env map[string]string) []Off {
 	}})
 }
 
-// Issue 30, K4: the switches of clients are read on all levels.
+// The switches of clients are read on all levels.
 func TestK4SwitchesOfClientsAreRead(t *testing.T) {
 	env := map[string]string{"HOME": "/home/kim"}
 	for _, test := range []struct {
@@ -56,7 +56,7 @@ func TestK4SwitchesOfClientsAreRead(t *testing.T) {
 	}
 }
 
-// Issue 30, K4: settings that leave placet on are no warning.
+// Settings that leave placet on are no warning.
 func TestK4SettingsThatLeavePlacetOn(t *testing.T) {
 	env := map[string]string{"HOME": "/home/kim"}
 	for _, test := range []struct {

@@ -15,7 +15,7 @@ func callOf(tool, arguments string) *sdk.CallToolRequest {
 
 func seconds(n int) *int { return &n }
 
-// Issue 30, K11: arguments that hosts spoil are read as they were meant.
+// Arguments that hosts spoil are read as they were meant.
 func TestK11ArgumentsThatClientsSpoilAreRead(t *testing.T) {
 	ab := []Option{{ID: "a"}, {ID: "b"}}
 	for arguments, want := range map[string]Question{
@@ -45,7 +45,7 @@ func TestK11ArgumentsThatClientsSpoilAreRead(t *testing.T) {
 
 func readArguments(text, tool string, into any) error { return arguments(callOf(tool, text), into) }
 
-// Issue 30, K11: what does not fit is refused with an example, and nothing is decoded twice.
+// What does not fit is refused with an example, and nothing is decoded twice.
 func TestK11WhatDoesNotFitIsRefusedWithAnExample(t *testing.T) {
 	for arguments, example := range map[string]string{
 		`{"question":"B?","options":"a, b"}`:                                  `"options": [{"id": "deploy"`,

@@ -67,7 +67,7 @@ func code(line string) int {
 	return m.Error.Code
 }
 
-// Issue 30, K12: a line that is no message is answered with an error, and the next one is served, before
+// A line that is no message is answered with an error, and the next one is served, before
 // and after the session has begun.
 func TestK12ABadLineEndsNoSession(t *testing.T) {
 	const parse, request = -32700, -32600
@@ -109,7 +109,7 @@ func TestK12ABadLineEndsNoSession(t *testing.T) {
 	}
 }
 
-// Issue 30, K12: ids come back as they were.
+// Ids come back as they were.
 func TestK12IdsComeBackAsTheyWere(t *testing.T) {
 	in, out := pipe(t)
 	greet(t, in, out)
@@ -121,7 +121,7 @@ func TestK12IdsComeBackAsTheyWere(t *testing.T) {
 	}
 }
 
-// Issue 30, K12: a byte order mark is passed over, and a message with a header is read by its length.
+// A byte order mark is passed over, and a message with a header is read by its length.
 func TestK12MarksAndHeadersBeforeAMessage(t *testing.T) {
 	const ping, other = `{"jsonrpc":"2.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":2,"method":"ping"}`
 	for text, refused := range map[string]int{
@@ -153,7 +153,7 @@ func TestK12MarksAndHeadersBeforeAMessage(t *testing.T) {
 	}
 }
 
-// Issue 30, K12: the messages of a batch are answered together, also those that are none.
+// The messages of a batch are answered together, also those that are none.
 func TestK12ABatchIsAnsweredTogether(t *testing.T) {
 	in, out := pipe(t)
 	greet(t, in, out)
@@ -180,7 +180,7 @@ func TestK12ABatchIsAnsweredTogether(t *testing.T) {
 	}
 }
 
-// Issue 30, K12: a call whose id is no number of the SDK can be cancelled, too.
+// A call whose id is no number of the SDK can be cancelled, too.
 func TestK12ACallWithALargeIdIsCancelled(t *testing.T) {
 	in, out := pipe(t)
 	greet(t, in, out)
