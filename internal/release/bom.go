@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"maps"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -27,9 +26,7 @@ func (r release) bom(built []program) ([]byte, error) {
 		Type: cyclonedx.ComponentTypeApplication, BOMRef: "placet", Name: "placet", Version: r.version, Description: description,
 		Licenses: &cyclonedx.Licenses{{License: &cyclonedx.License{ID: "Apache-2.0"}}},
 	}
-	if len(built) > 0 {
-		of.Properties = &[]cyclonedx.Property{{Name: "vcs.revision", Value: setting(built[0].info, "vcs.revision")}}
-	}
+	of.Properties = &[]cyclonedx.Property{{Name: "vcs.revision", Value: r.commit}}
 	list := []cyclonedx.Component{}
 	refs := slices.Sorted(maps.Keys(parts))
 	for _, ref := range refs {
@@ -48,14 +45,4 @@ func (r release) bom(built []program) ([]byte, error) {
 func add(parts map[string]cyclonedx.Component, module, version, description string) {
 	url := "pkg:golang/" + module + "@" + version
 	parts[url] = cyclonedx.Component{Type: cyclonedx.ComponentTypeLibrary, BOMRef: url, PackageURL: url, Name: module, Version: version, Description: description}
-}
-
-// setting returns what a program says of how it was built.
-func setting(info *debug.BuildInfo, key string) string {
-	for _, s := range info.Settings {
-		if s.Key == key {
-			return s.Value
-		}
-	}
-	return ""
 }

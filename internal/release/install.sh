@@ -25,7 +25,10 @@ case $(id -u) in
 esac
 case ${1:-} in
 '') ;;
---prefix) prefix=${2:?--prefix needs a folder} ;;
+--prefix)
+	[ -n "${2:-}" ] || fail "--prefix needs a folder. Write: sh install.sh --prefix DIR"
+	prefix=$2
+	;;
 --prefix=*) prefix=${1#--prefix=} ;;
 *) fail "$1 is not known. Write: sh install.sh [--prefix DIR]" ;;
 esac

@@ -38,6 +38,7 @@ type release struct {
 	root, out string    // the checkout, and the folder that the release comes into
 	version   string    // without a letter before it
 	made      time.Time // the time of the commit
+	commit    string    // its name, which a program that is built in a worktree does not say
 	url       string    // where it will be found, "" if that is not known
 }
 
@@ -80,6 +81,11 @@ func (r release) make() error {
 	if err := r.clean(); err != nil {
 		return err
 	}
+	commit, err := r.run(nil, "git", "rev-parse", "HEAD")
+	if err != nil {
+		return err
+	}
+	r.commit = strings.TrimSpace(string(commit))
 	dir, err := os.MkdirTemp("", "placet-release-")
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ func stub(t *testing.T, dir string, p platform) program {
 		t.Fatal(err)
 	}
 	deps := []*debug.Module{{Path: "example.org/everywhere", Version: "v1.0.0"}, {Path: "example.org/" + p.system, Version: "v0.1.0"}}
-	return program{p, name, &debug.BuildInfo{GoVersion: "go1.26.0", Deps: deps, Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}}}}
+	return program{p, name, &debug.BuildInfo{GoVersion: "go1.26.0", Deps: deps}}
 }
 
 // papersOf are papers of every kind.
@@ -55,7 +55,9 @@ func packed(t *testing.T, r release) string {
 	return r.out
 }
 
-func example() release { return release{version: "1.2.3", made: time.Unix(1_763_629_200, 0).UTC()} }
+func example() release {
+	return release{version: "1.2.3", made: time.Unix(1_763_629_200, 0).UTC(), commit: "0123abc"}
+}
 
 // contentOf returns the files of a folder.
 func contentOf(t *testing.T, dir string) map[string]string {
@@ -191,14 +193,17 @@ func TestReleaseBOMNamesEveryModule(t *testing.T) {
 		BOMFormat, SpecVersion string
 		Metadata               struct {
 			Timestamp string
-			Component struct{ Name, Version string }
+			Component struct {
+				Name, Version string
+				Properties    []struct{ Name, Value string }
+			}
 		}
 		Components []struct{ Purl string }
 	}
 	if err := json.Unmarshal([]byte(contentOf(t, packed(t, example()))["placet-1.2.3.cdx.json"]), &bom); err != nil {
 		t.Fatal(err)
 	}
-	const want = "{CycloneDX 1.5 {2025-11-20T09:00:00Z {placet 1.2.3}} [{pkg:golang/example.org/darwin@v0.1.0} {pkg:golang/example.org/everywhere@v1.0.0} {pkg:golang/example.org/linux@v0.1.0} {pkg:golang/std@1.26.0}]}"
+	const want = "{CycloneDX 1.5 {2025-11-20T09:00:00Z {placet 1.2.3 [{vcs.revision 0123abc}]}} [{pkg:golang/example.org/darwin@v0.1.0} {pkg:golang/example.org/everywhere@v1.0.0} {pkg:golang/example.org/linux@v0.1.0} {pkg:golang/std@1.26.0}]}"
 	if got := fmt.Sprint(bom); got != want {
 		t.Errorf("it says\n%s, expected\n%s", got, want)
 	}
