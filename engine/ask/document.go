@@ -75,6 +75,12 @@ func refuse(pointer string, key templates.Key, pairs ...any) error {
 	return &schemas.Error{Pointer: pointer, Problem: templates.NewMessage(key, pairs...)}
 }
 
+// refuseOptions is refuse with an example of options.
+func refuseOptions(pointer string, key templates.Key, pairs ...any) error {
+	const example = `"options": [{"id": "deploy"}, {"id": "wait"}]`
+	return &schemas.Error{Pointer: pointer, Problem: templates.NewMessage(key, pairs...), Expected: templates.NewMessage("ask.refuse.options.such", "example", example)}
+}
+
 // at returns the JSON pointer of an element of a list.
 func at(list string, i int) string { return list + "/" + strconv.Itoa(i) }
 
@@ -82,15 +88,15 @@ func (a *Ask) fillOptions(lang string) error {
 	n := len(a.Options)
 	switch {
 	case a.Type == choice && n < 2:
-		return refuse("/options", "ask.refuse.options.choice")
+		return refuseOptions("/options", "ask.refuse.options.choice")
 	case a.Type == multi && n == 0:
-		return refuse("/options", "ask.refuse.options.multi")
+		return refuseOptions("/options", "ask.refuse.options.multi")
 	case a.Type == freeText && n > 0:
 		return refuse("/options", "ask.refuse.options.text")
 	}
 	for i := range a.Options {
 		if err := gate.CheckOptions(a.ids()[:i+1]); err != nil {
-			return refuse(at("/options", i)+"/id", "say.text", "text", err)
+			return refuseOptions(at("/options", i)+"/id", "say.text", "text", err)
 		}
 	}
 	if words := own[a.Type]; words != nil {

@@ -174,7 +174,7 @@ func TestAnAnswerThatCannotBeUsedEarnsAProblem(t *testing.T) {
 				t.Fatalf("%+v", v)
 			}
 			guide := []string{"`" + c.doc.Path + "`", "- `approve`: Continue to Build phase\n", "- `request_changes`: Provide feedback for revision (needs a comment)\n", "- `reject`: Cancel this workflow run\n",
-				"Tick one option and the last item of `" + present + "`", "as \"response\" into `" + dir + "/response.json`"}
+				"Tick one option and the last item of `" + present + "`", "as \"response\" into `" + dir + "/response.json`, such as `{\"response\":"}
 			for _, want := range append(c.want, guide...) {
 				if !strings.Contains(v.Problem, want) {
 					t.Errorf("the problem lacks %q:\n%s", want, v.Problem)

@@ -21,3 +21,22 @@ func TestIssue30AnLFSPointerIsSaidToBeOne(t *testing.T) {
 		}
 	}
 }
+
+// Issue 30, A: a note about options shows an answer that could be written, which reads as the option that it names.
+func TestIssue30ANotesAboutOptionsCarryAnExample(t *testing.T) {
+	for name, c := range map[string]struct {
+		request Request
+		want    string
+	}{
+		"one":     {Request{Options: []Option{{ID: "deploy"}, {ID: "wait"}}}, "`{\"response\":\"wait\"}`"},
+		"comment": {Request{Options: []Option{{ID: "deploy"}, {ID: "wait"}}, CommentRequired: []string{"wait"}}, "`{\"response\":\"wait\",\"comment\":\"…\"}`"},
+		"several": {Request{Options: []Option{{ID: "a"}, {ID: "b"}}, Several: []string{"a", "b"}}, "`{\"response\":\"b\",\"selected\":[\"b\"]}`"},
+		"text":    {Request{}, "`{\"response\":\"…\"}`"},
+	} {
+		for _, lang := range []string{"en", "ja", "ko"} {
+			if text := note(Evaluation{Request: c.request, Lang: lang, Dir: "r"}, []string{"x"}); !strings.Contains(strings.ReplaceAll(text, " ", ""), c.want) {
+				t.Errorf("%s, %s: %s", name, lang, text)
+			}
+		}
+	}
+}

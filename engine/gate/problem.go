@@ -191,7 +191,7 @@ func note(a Evaluation, problems []string) string {
 func guide(a Evaluation) string {
 	response := code(a.Dir + "/response.json")
 	if a.Request.FreeText() {
-		return a.say("guide.text", "form", a.form(), "response", response)
+		return a.say("guide.text", "form", a.form(), "response", response, "example", a.example())
 	}
 	var b strings.Builder
 	b.WriteString(a.say("guide.options") + "\n\n")
@@ -216,8 +216,29 @@ func guide(a Evaluation) string {
 	if a.Hint != "" {
 		how = "guide.hint"
 	}
-	b.WriteString("\n" + a.say(how, "hint", a.Hint, "form", a.form(), "response", response))
+	b.WriteString("\n" + a.say(how, "hint", a.Hint, "form", a.form(), "response", response, "example", a.example()))
 	return b.String()
+}
+
+// example returns the content of a response.json that answers the request: with its last option, which
+// rarely approves anything.
+func (a Evaluation) example() string {
+	answer := schemas.Object{{Name: "response", Value: "…"}}
+	if options := a.Request.Options; len(options) > 0 {
+		id := options[len(options)-1].ID
+		answer[0].Value = id
+		if slices.Contains(a.Request.several(), id) {
+			answer = append(answer, schemas.Member{Name: "selected", Value: []string{id}})
+		}
+		if _, required := newNames(a.Request.CommentRequired...).match(id); required {
+			answer = append(answer, schemas.Member{Name: "comment", Value: "…"})
+		}
+	}
+	body, err := schemas.Line(answer)
+	if err != nil {
+		return ""
+	}
+	return code(strings.TrimSpace(string(body)))
 }
 
 // mayPick returns how many of a request's items an answer may pick, and with which options.

@@ -49,6 +49,9 @@ func (x *newAsk) refused(err error) error {
 		there.Path, there.Line = x.file, 0
 		return console.Refused("workspace.ask.invalid", "error", &there)
 	}
+	if member == "options" && bad.Line == 0 {
+		bad.Expected = templates.Message{} // an example for ask.json
+	}
 	p := console.Usage("cli.ask.flag", "flag", x.named(w.flag, bad.Names()), "problem", bad.Says())
 	return p.Try("cli.ask.flag.try", "example", w.example)
 }
