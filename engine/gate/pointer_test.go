@@ -22,7 +22,7 @@ func TestIssue30AnLFSPointerIsSaidToBeOne(t *testing.T) {
 	}
 }
 
-// Issue 30, A: a note about options shows an answer that could be written, which reads as the option that it names.
+// A note about options shows an answer that could be written, which reads as the option that it names.
 func TestIssue30ANotesAboutOptionsCarryAnExample(t *testing.T) {
 	for name, c := range map[string]struct {
 		request Request
