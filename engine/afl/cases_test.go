@@ -9,7 +9,7 @@ import (
 )
 
 // A text that YAML cuts at a "#" is a finding that says line and what to write.
-func TestIssue30ACutTexts(t *testing.T) {
+func TestCutTexts(t *testing.T) {
 	for criterion, want := range map[string]string{
 		"total of order #12":        `specs/checkpoints.yaml: line 4: YAML takes "#12" for a comment, so the text is only "total of order"; if it belongs to the text, quote it: "total of order #12"`,
 		"a channel #general":        `line 4: YAML takes "#general"`,
@@ -36,7 +36,7 @@ func TestIssue30ACutTexts(t *testing.T) {
 }
 
 // Checkpoints.yml is a finding, also in a folder that is no session because of it.
-func TestIssue30AMisnamedCheckpoints(t *testing.T) {
+func TestMisnamedCheckpoints(t *testing.T) {
 	for _, beside := range []string{"", "meta.json", specsYAML} {
 		w := newWorld(t)
 		w.Write(specsYML, "checkpoints: [{id: a}]\n")

@@ -8,7 +8,7 @@ import (
 )
 
 // A request's details, which all surfaces show, and its form say that a file is a pointer of Git LFS.
-func TestIssue30AnLFSPointerIsSaidToBeOne(t *testing.T) {
+func TestAnLFSPointerIsSaidToBeOne(t *testing.T) {
 	const pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n"
 	for text, want := range map[string]bool{pointer: true, strings.ReplaceAll(pointer, "\n", "\r\n"): true, "about " + pointer: false, "version https://git-lfs.github.com/spec/v10\n": false, "": false} {
 		r := Request{Artifacts: []Artifact{{Path: "model.bin", SHA256: engine.Sum([]byte(text)).Hex(), Binding: true, Text: &text}}}
@@ -23,7 +23,7 @@ func TestIssue30AnLFSPointerIsSaidToBeOne(t *testing.T) {
 }
 
 // A note about options shows an answer that could be written, which reads as the option that it names.
-func TestIssue30ANotesAboutOptionsCarryAnExample(t *testing.T) {
+func TestNotesAboutOptionsCarryAnExample(t *testing.T) {
 	for name, c := range map[string]struct {
 		request Request
 		want    string

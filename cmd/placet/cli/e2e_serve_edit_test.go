@@ -83,7 +83,7 @@ func TestServeTakesATextThatWasChanged(t *testing.T) {
 }
 
 // The page says of an artifact that it is a pointer of Git LFS, bound to the answer or not.
-func TestIssue30AThePageSaysThatAnArtifactIsAnLFSPointer(t *testing.T) {
+func TestThePageSaysThatAnArtifactIsAnLFSPointer(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 0)
 	const pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n"

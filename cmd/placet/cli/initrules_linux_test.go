@@ -8,7 +8,7 @@ import (
 )
 
 // At a terminal init shows the rules and asks before it writes anything.
-func TestIssue30RulesSafeAreShownAndAskedAbout(t *testing.T) {
+func TestRulesSafeAreShownAndAskedAbout(t *testing.T) {
 	p := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)
 	p.vars = append(p.vars, "PATH="+filepath.Dir(placetBinary(t))+":"+os.Getenv("PATH"))
 	p.write("placet.toml", "# mine\n")

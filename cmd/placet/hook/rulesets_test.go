@@ -79,7 +79,7 @@ var safeCases = map[string][]string{
 }
 
 // Each rule of the set asks about the commands that it is for, and about no honest one.
-func TestIssue30RulesSafeMatchWhatTheyAreFor(t *testing.T) {
+func TestRulesSafeMatchWhatTheyAreFor(t *testing.T) {
 	p := guardedPlaces(t)
 	rules := safeRules(t, claudeCode)
 	for want, commands := range safeCases {
@@ -108,7 +108,7 @@ func TestIssue30RulesSafeMatchWhatTheyAreFor(t *testing.T) {
 }
 
 // A rule of a set names the tools of the clients for which it is written, and of no other, and asks with a reason.
-func TestIssue30RulesSafeNameTheToolsOfClients(t *testing.T) {
+func TestRulesSafeNameTheToolsOfClients(t *testing.T) {
 	for _, c := range []Client{claudeCode, codex, gemini, cursor} {
 		for name, r := range safeRules(t, c) {
 			if r.Do != config.HookAsk || r.Reason == "" {
@@ -130,7 +130,7 @@ func TestIssue30RulesSafeNameTheToolsOfClients(t *testing.T) {
 }
 
 // A second plan changes nothing, another client adds its tools, and what a person has changed stays.
-func TestIssue30RulesSafeAreWrittenOnce(t *testing.T) {
+func TestRulesSafeAreWrittenOnce(t *testing.T) {
 	set, _ := NamedRuleSet("safe")
 	plan := func(body string, lang string, clients ...Client) RulesChange {
 		t.Helper()
