@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -39,6 +40,27 @@ func TestDemoStepByStep(t *testing.T) {
 	s.await("Press Enter to go on.")
 	s.keys("\x03")
 	if said, code := s.end(); code != 130 || strings.Contains(said, "The script waits.") {
+		t.Errorf("exit %d\n%s", code, said)
+	}
+	if left, _ := os.ReadDir(temp); len(left) > 0 {
+		t.Errorf("%s is left", left[0].Name())
+	}
+}
+
+// TestDemoEndsWithItsTerminal hangs up while a demo waits for the reader: it leaves nothing behind.
+func TestDemoEndsWithItsTerminal(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)
+	temp := t.TempDir()
+	s := p.onTerminalWith(100, func(cmd *exec.Cmd) {
+		cmd.Args = append(cmd.Args[:1], "demo", "--try")
+		cmd.Env = append(cmd.Env, "TMPDIR="+temp)
+	})
+	s.await("    http://127.0.0.1:")
+	if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	if said, code := s.end(); code != 130 {
 		t.Errorf("exit %d\n%s", code, said)
 	}
 	if left, _ := os.ReadDir(temp); len(left) > 0 {

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -122,6 +123,11 @@ func playDemo(ctx context.Context, w *console.Env, t telling, keep bool) error {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, demoTime)
 		defer cancel()
+	}
+	if !signal.Ignored(syscall.SIGHUP) { // a terminal that is closed would leave programs and a folder behind
+		var stop context.CancelFunc
+		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
+		defer stop()
 	}
 	home, err := demoFolder(t.story)
 	if err != nil {
