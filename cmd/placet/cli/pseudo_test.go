@@ -136,7 +136,7 @@ func (r *report) run(ctx context.Context, w *console.Env, args []string) int {
 
 // wordsOutside returns the words of a text that nobody translated.
 func wordsOutside(w *console.Env, args []string, text string) []string {
-	known := wording.New(append([]string{"served driven foreign unreadable absent present null git inotify devel EDITOR UTC implementation severity", "cut off in archive", "git is rewriting the tree"}, args...)...)
+	known := wording.New(append([]string{"served driven foreign unreadable absent present null true match do reason git inotify devel EDITOR UTC implementation severity", "cut off in archive", "git is rewriting the tree", "a person is asked"}, args...)...)
 	root := newRoot(&console.Env{Getenv: os.Getenv}, new(bool))
 	nameVerbs(known, root)
 	for _, f := range family.All {
