@@ -10,19 +10,21 @@ import (
 	"testing"
 )
 
+// onDemo plays the demo on a terminal, in a folder below another one.
+func (p *place) onDemo(folder, flag string) *session {
+	return p.onTerminalWith(200, func(cmd *exec.Cmd) {
+		cmd.Args = append(cmd.Args[:1], "demo", flag)
+		cmd.Env = append(cmd.Env, "TMPDIR="+folder)
+	})
+}
+
 // TestDemoStepByStep plays a demo that waits for Enter until it ends, and interrupts another
 // one at its first step. Neither leaves anything behind.
 func TestDemoStepByStep(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)
 	temp := t.TempDir()
-	begin := func() *session {
-		return p.onTerminalWith(100, func(cmd *exec.Cmd) {
-			cmd.Args = append(cmd.Args[:1], "demo", "--step")
-			cmd.Env = append(cmd.Env, "TMPDIR="+temp)
-		})
-	}
-	s := begin()
+	s := p.onDemo(temp, "--step")
 	steps := []string{}
 	for _, next := range []string{"The script waits.", "The form is a text file.", "The answer is", "That is all"} {
 		steps = append(steps, "Press Enter to go on.")
@@ -36,7 +38,7 @@ func TestDemoStepByStep(t *testing.T) {
 	if said, code := s.end(); code != 0 || strings.Count(said, "Press Enter") != len(steps) {
 		t.Errorf("exit %d\n%s", code, said)
 	}
-	s = begin()
+	s = p.onDemo(temp, "--step")
 	s.await("Press Enter to go on.")
 	s.keys("\x03")
 	if said, code := s.end(); code != 130 || strings.Contains(said, "The script waits.") {
@@ -52,10 +54,7 @@ func TestDemoEndsWithItsTerminal(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)
 	temp := t.TempDir()
-	s := p.onTerminalWith(100, func(cmd *exec.Cmd) {
-		cmd.Args = append(cmd.Args[:1], "demo", "--try")
-		cmd.Env = append(cmd.Env, "TMPDIR="+temp)
-	})
+	s := p.onDemo(temp, "--try")
 	s.await("    http://127.0.0.1:")
 	if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
@@ -73,10 +72,7 @@ func TestDemoWaitsForTheReadersOwnAnswer(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)
 	temp := t.TempDir()
-	s := p.onTerminalWith(200, func(cmd *exec.Cmd) {
-		cmd.Args = append(cmd.Args[:1], "demo", "--try")
-		cmd.Env = append(cmd.Env, "TMPDIR="+temp)
-	})
+	s := p.onDemo(temp, "--try")
 	s.await("    http://127.0.0.1:")
 	form := regexp.MustCompile(`    (/\S+/form\.md)`).FindStringSubmatch(s.said())
 	if form == nil {

@@ -92,7 +92,7 @@ func Verb() verb.Verb {
 			if step && !console.IsTerminal(c.Env.In) {
 				return console.Usage("cli.demo.step").Try("cli.demo.step.try", "command", "placet demo "+story)
 			}
-			return playDemo(c.Ctx, c.Env, telling{story, step, try}, keep)
+			return playDemo(c.Ctx, c.Env, options{story, step, try}, keep)
 		},
 	}
 }
@@ -104,9 +104,9 @@ var (
 	workspaces = map[string]string{"ask": "release", "faber": "workspace", "afl": "shop", "optimizer": "import", "nemawashi": "team", "pal": "build"}
 )
 
-// telling says which story is told, and how: whether it waits for Enter after each step, and
+// options say which demonstration is played, and how: whether it waits for Enter after each step, and
 // whether the reader answers in it.
-type telling struct {
+type options struct {
 	story     string
 	step, try bool
 }
@@ -115,11 +115,11 @@ type telling struct {
 // few seconds if nothing delays it.
 const demoTime = 5 * time.Minute
 
-func playDemo(ctx context.Context, w *console.Env, t telling, keep bool) error {
+func playDemo(ctx context.Context, w *console.Env, o options, keep bool) error {
 	if _, err := w.LookPath("git"); err != nil {
 		return console.Refused("cli.demo.git").Try("cli.demo.git.try")
 	}
-	if !t.step && !t.try {
+	if !o.step && !o.try {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, demoTime)
 		defer cancel()
@@ -129,14 +129,14 @@ func playDemo(ctx context.Context, w *console.Env, t telling, keep bool) error {
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
 		defer stop()
 	}
-	home, err := demoFolder(t.story)
+	home, err := demoFolder(o.story)
 	if err != nil {
 		return console.Refused("cli.demo.failed", "error", console.Plain(err))
 	}
 	if !keep {
 		defer removeDemo(home)
 	}
-	if err := runDemo(ctx, w, t, home); err != nil {
+	if err := runDemo(ctx, w, o, home); err != nil {
 		switch {
 		case errors.Is(ctx.Err(), context.DeadlineExceeded):
 			return console.Refused("cli.demo.long", "error", err).Try("say.text", "text", "placet doctor")
@@ -146,7 +146,7 @@ func playDemo(ctx context.Context, w *console.Env, t telling, keep bool) error {
 		return console.Refused("cli.demo.broken", "error", err)
 	}
 	if keep {
-		fmt.Fprintf(w.Out, "\n%s\n", w.Text("cli.demo.kept", "folder", filepath.Join(home, workspaces[t.story])))
+		fmt.Fprintf(w.Out, "\n%s\n", w.Text("cli.demo.kept", "folder", filepath.Join(home, workspaces[o.story])))
 	}
 	return nil
 }
@@ -173,7 +173,7 @@ func demoFolder(story string) (string, error) {
 
 // runDemo makes the shell play the demo. The programs that the shell starts end with it. The
 // shell is not in the terminal's foreground, so it gets the typed input by a pipe.
-func runDemo(ctx context.Context, w *console.Env, t telling, home string) error {
+func runDemo(ctx context.Context, w *console.Env, o options, home string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -181,14 +181,14 @@ func runDemo(ctx context.Context, w *console.Env, t telling, home string) error 
 	cmd := exec.CommandContext(ctx, "sh", "-eu", "-c", In(w.Lang))
 	cmd.Dir, cmd.Stdout = home, &folder{out: w.Out}
 	cmd.Stderr = cmd.Stdout // one stream, so that the order of the lines is kept
-	cmd.Env = append(demoEnviron(w.Environ, home, w.Lang), "PLACET="+self, "STORY="+t.story, "STEP=", "TRY=", "STRONG=", "FAINT=", "PLAIN=")
+	cmd.Env = append(demoEnviron(w.Environ, home, w.Lang), "PLACET="+self, "STORY="+o.story, "STEP=", "TRY=", "STRONG=", "FAINT=", "PLAIN=")
 	if w.Colour {
 		cmd.Env = append(cmd.Env, "STRONG=\x1b["+console.Strong+"m", "FAINT=\x1b["+console.Faint+"m", "PLAIN=\x1b[0m", "CLICOLOR_FORCE=1")
 	}
-	if t.try {
+	if o.try {
 		cmd.Env = append(cmd.Env, "TRY=yes")
 	}
-	if t.step {
+	if o.step {
 		typed, err := cmd.StdinPipe()
 		if err != nil {
 			return err
