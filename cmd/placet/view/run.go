@@ -5,6 +5,7 @@ package view
 
 import (
 	"slices"
+	"syscall"
 	"time"
 
 	"placet/cmd/placet/config"
@@ -92,6 +93,7 @@ const heldPatience = 2 * time.Second
 
 // listTime and runTime limit the time of an account: of each run in a list, and of the one that
 // a person asks about. Slow documents of one run must not keep anybody from seeing the others.
+// listTime is processor time, because on a busy machine every account is slow.
 const listTime, runTime = 5 * time.Second, 30 * time.Second
 
 func viewRuns(b *workspace.Workspace, found []loop.Found, limit time.Duration) []Run {
@@ -143,19 +145,31 @@ func addWaiters(b *workspace.Workspace, a *engine.OpenRequest) {
 	}
 }
 
-// viewIn waits for look no longer than limit. A machine is a pure function, which cannot be
-// interrupted: one that takes longer goes on by itself.
+// viewIn waits for look until the process has computed for limit, and no longer than runTime. A
+// machine is a pure function, which cannot be interrupted: one that takes longer goes on by itself.
 func viewIn(b *workspace.Workspace, limit time.Duration, f loop.Found, look func() Run) Run {
 	done := make(chan Run, 1)
+	began, used := time.Now(), processorTime()
 	go func() { done <- look() }()
-	t := time.NewTimer(limit)
-	defer t.Stop()
-	select {
-	case v := <-done:
-		return v
-	case <-t.C:
-		return lateView(b, f, limit)
+	for pause := limit; ; pause = lookAgain {
+		select {
+		case v := <-done:
+			return v
+		case <-time.After(pause):
+		}
+		if processorTime()-used >= limit || time.Since(began) >= runTime {
+			return lateView(b, f, limit)
+		}
 	}
+}
+
+// processorTime returns the processor time that this process has used.
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err) // it has no other error than a wrong argument
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // lateView returns a run whose account takes too long, by its state document alone.

@@ -3,6 +3,7 @@ package view
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -112,9 +113,13 @@ func TestAnAccountThatTakesTooLongIsNotWaitedFor(t *testing.T) {
 	run := layout.Run{Family: "faber", ID: "a/b/c", Dir: "runs/a/b/c", State: "runs/a/b/c/state.json"}
 	f := loop.Found{Run: run, Family: loop.Family{Layout: layout.Faber{}, Machine: faber.New()}}
 	b := &workspace.Workspace{Loop: loop.New(loop.Options{Store: store.New(fs.OS(t.TempDir()), store.Options{})})}
-	release := make(chan struct{})
-	defer close(release)
-	v := viewIn(b, time.Millisecond, f, func() Run { <-release; return Run{} })
+	var over atomic.Bool
+	defer over.Store(true)
+	v := viewIn(b, time.Millisecond, f, func() Run {
+		for !over.Load() { // computes
+		}
+		return Run{}
+	})
 	if !v.late || !v.Troubled() || v.unsettled || v.Key != f.Key() || !strings.Contains(WaitsAt(v), "cannot say within 1ms") {
 		t.Errorf("%+v", v)
 	}
