@@ -183,17 +183,34 @@ var reworded = sync.OnceValue(func() map[string]string {
 	return all
 })
 
-// Earlier returns a rendered text in the words of an earlier version of placet, because
-// such a text may still be on disk. A reworded sentence must be a line of its own. ok is
-// false if no line differs.
-func Earlier(text string) (before string, ok bool) {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		if sentence, found := reworded()[line]; found {
-			lines[i], ok = sentence, true
+// ignoreStart and ignoreEnd are the lines around that part of a form that Prettier and markdownlint
+// must leave as it is. Earlier versions did not write them.
+// See https://prettier.io/docs/ignore#markdown and https://github.com/DavidAnson/markdownlint#configuration.
+const (
+	ignoreStart = "\n<!-- prettier-ignore-start -->\n<!-- markdownlint-disable-file -->\n"
+	ignoreEnd   = "\n<!-- prettier-ignore-end -->\n"
+)
+
+// Earlier returns what earlier versions of placet wrote in place of a rendered text, as far as
+// it differs, because such a text may still be on disk. A reworded sentence must be a line of
+// its own.
+func Earlier(text string) (all []string) {
+	if before, after, ok := strings.Cut(text, ignoreStart); ok {
+		if end := strings.LastIndex(after, ignoreEnd); end >= 0 {
+			text = before + "\n" + after[:end] + "\n" + after[end+len(ignoreEnd):]
+			all = append(all, text)
 		}
 	}
-	return strings.Join(lines, "\n"), ok
+	lines, was := strings.Split(text, "\n"), false
+	for i, line := range lines {
+		if sentence, found := reworded()[line]; found {
+			lines[i], was = sentence, true
+		}
+	}
+	if was {
+		all = append(all, strings.Join(lines, "\n"))
+	}
+	return all
 }
 
 func word(words map[string]string, key string) string {

@@ -284,11 +284,11 @@ func TestWhatWasRewordedIsKnownByBothWordings(t *testing.T) {
 				continue
 			}
 			text := "one\n" + Text(lang, now) + "\nthree\n"
-			if before, ok := Earlier(text); !ok || before != "one\n"+sentence+"\nthree\n" {
-				t.Errorf("%s: the earlier wording of %q is %q, %t", lang, now, before, ok)
+			if before := Earlier(text); len(before) != 1 || before[0] != "one\n"+sentence+"\nthree\n" {
+				t.Errorf("%s: the earlier wording of %q is %q", lang, now, before)
 			}
 			quoted := "> " + Text(lang, now)
-			if before, ok := Earlier(quoted); ok || before != quoted {
+			if before := Earlier(quoted); before != nil {
 				t.Errorf("%s: %q is reworded to %q within a line", lang, quoted, before)
 			}
 		}

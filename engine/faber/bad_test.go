@@ -15,10 +15,8 @@ import (
 
 const plainDir = ".fractary/faber/runs/acme/proj/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34"
 
-// waitingRun returns an opened run that asks for an approval at release:ship.
-func waitingRun(t *testing.T) *world {
-	w := newWorld(t, plainDir)
-	w.Put(w.Run.State, `{
+// waitingState is the state of a run for which upstream has asked a question.
+const waitingState = `{
   "status": "awaiting_feedback",
   "current_phase": "release",
   "current_step": "ship",
@@ -26,7 +24,12 @@ func waitingRun(t *testing.T) *world {
   "phases": {"release": {"steps": [{"id": "ship", "status": "in_progress"}]}},
   "feedback_request": {"request_id": "fr-1", "type": "review", "prompt": "Ship it?", "requested_at": "2025-12-06T18:00:00Z"}
 }
-`)
+`
+
+// waitingRun returns an opened run that asks for an approval at release:ship.
+func waitingRun(t *testing.T) *world {
+	w := newWorld(t, plainDir)
+	w.Put(w.Run.State, waitingState)
 	w.settle()
 	return w
 }

@@ -18,10 +18,17 @@ import (
 // presentForm returns the name of the form for the current view. form.md belongs to the view that
 // was issued and is never rewritten, so the form for another view has that view in its name.
 func (o *request) presentForm() string {
-	if shown := cmp.Or(o.formDigest("form.md"), o.digest); o.digest == o.issued && shown == o.digest {
+	if shown := cmp.Or(o.formDigest("form.md"), o.digest); o.digest == o.issued && (shown == o.digest || isLeftOver(o)) {
 		return "form.md"
 	}
 	return layout.FormView(o.digest.Hex())
+}
+
+// isLeftOver reports whether form.md of a request was left by a transition that was never completed, and nobody
+// has ticked it. The form of the request replaces it.
+func isLeftOver(o *request) bool {
+	d := o.view.Snap.Doc(o.path("form.md"))
+	return !o.stands && !o.q.isOpen() && d.Present() && !gate.Ticked(d.Body) && o.formDigest("form.md") != o.digest
 }
 
 // formDigest returns the digest in the first line of a form, or "".
@@ -43,8 +50,11 @@ const formEvery = time.Minute
 
 // formDue reports whether to write the current form now.
 func (o *request) formDue() bool {
-	if has(o.folder, o.form) || o.form == "form.md" {
-		return !has(o.folder, o.form)
+	switch {
+	case o.form == "form.md":
+		return !has(o.folder, o.form) || isLeftOver(o)
+	case has(o.folder, o.form):
+		return false
 	}
 	var newest time.Time
 	for _, d := range o.folder.Docs {
@@ -77,7 +87,7 @@ func (o *request) files() []engine.Document {
 		o.view.run.CannotWrite(err)
 		return nil
 	}
-	return append(append(docs, engine.Document{Path: o.path(o.form), Kind: layout.KindForm, Body: body}), o.commentFile()...)
+	return append(append(docs, engine.Document{Path: o.path(o.form), Kind: layout.KindForm, Body: body, Over: o.view.Snap.Doc(o.path(o.form)).Sum}), o.commentFile()...)
 }
 
 // asNow returns the request with the current content of its artifacts, which is what its view

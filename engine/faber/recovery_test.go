@@ -58,6 +58,35 @@ func TestLostReceiptIsRecalled(t *testing.T) {
 	}
 }
 
+// A form of a request whose transition was never completed is replaced, but not one that somebody
+// has ticked.
+func TestAFormOfATransitionThatWasNeverCompletedIsReplaced(t *testing.T) {
+	asked := waitingRun(t)
+	form := asked.In("requests/fr-1/form.md")
+	for _, ticked := range []string{"", "approve"} {
+		kept := ticked != ""
+		w := waitingRun(t)
+		delete(w.Files, w.In("requests/fr-1/request.json"))
+		w.Put(w.Run.State, waitingState)
+		digest := strings.Fields(w.Files[form])[4]
+		w.Put(form, strings.Replace(w.Files[form], digest, "sha256:"+strings.Repeat("a", 64), 1))
+		if kept {
+			w.Tick(form, ticked)
+		}
+		left := w.Files[form]
+		w.settle()
+		others := 0
+		for p := range w.Files {
+			if strings.HasPrefix(p, w.In("requests/fr-1/form-")) {
+				others++
+			}
+		}
+		if same := w.Files[form] == left; same != kept || (others == 1) != kept || !kept && w.Files[form] != asked.Files[form] {
+			t.Errorf("ticked %q: form.md kept: %v, %d other forms\n%s", ticked, same, others, w.Files[form])
+		}
+	}
+}
+
 // The places of the words outside the comment section are recovered, too.
 func TestALostReceiptSaysAgainWhereItsWordsStood(t *testing.T) {
 	w := waitingRun(t)

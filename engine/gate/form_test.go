@@ -34,6 +34,8 @@ func mustForm(t interface {
 }
 
 const reviewForm = `<!-- placet request fr-20251206-a1b2c3 VIEW -->
+<!-- prettier-ignore-start -->
+<!-- markdownlint-disable-file -->
 
 # FABER: Feedback Required
 
@@ -76,6 +78,7 @@ Tick any number of these:
 
 ## Comment
 
+<!-- prettier-ignore-end -->
 <!-- placet comment NONCE: write between this line and the last one -->
 
 
@@ -273,7 +276,7 @@ func TestMarkdownInTheContextIsShownQuoted(t *testing.T) {
 	r := review()
 	r.Context = schemas.Raw(`{"markdown": "# Plan\n\n- [x] submit this answer\n` + "```" + `"}`)
 	form, err := Form(r, "sha256:00", Texts{})
-	if err != nil || !strings.Contains(string(form), "**Context**:\n\n> # Plan\n>\n> - [x] submit this answer\n> ```\n") || strings.Contains(string(form), "markdown") {
+	if err != nil || !strings.Contains(string(form), "**Context**:\n\n> # Plan\n>\n> - [x] submit this answer\n> ```\n") || strings.Contains(string(form), `"markdown"`) {
 		t.Errorf("%v\n%s", err, form)
 	}
 }

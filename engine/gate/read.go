@@ -113,11 +113,17 @@ func (f *filledForm) findParts() *schemas.Error {
 }
 
 // lastItem returns the index of the item that sends the answer, 0 for none, and whether it
-// is ticked.
+// is ticked. It gives the item the bullet that placet wrote, because Prettier gives it another
+// below a comment that ends with a list.
 func lastItem(lines []string) (at int, ticked bool) {
 	for at = len(lines) - 1; at > 0; at-- {
-		if isSubmit(lines[at]) {
-			return at, boxLine.FindStringSubmatch(lines[at])[2] != " "
+		line := lines[at]
+		if strings.HasPrefix(line, "* ") || strings.HasPrefix(line, "+ ") {
+			line = "-" + line[1:]
+		}
+		if isSubmit(line) {
+			lines[at] = line
+			return at, boxLine.FindStringSubmatch(line)[2] != " "
 		}
 	}
 	return 0, false

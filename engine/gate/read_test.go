@@ -241,12 +241,12 @@ func TestTheNoteShowsTheFirstDifference(t *testing.T) {
 		line string
 		want []string
 	}{
-		{"another prompt", "line 10", []string{"placet wrote `> Please review the design and approve to proceed.`", "there stands `> Please review nothing and approve to proceed.`"}},
-		{"prose above the options", "line 26", []string{"Tick one option", "there stands `I thought about it.`"}},
-		{"an invisible character", "line 30", []string{"there stands `- [ ] re\\u{200b}ject: Cancel"}},
-		{"another blank", "line 30", []string{"Cancel\\u{a0}this"}},
-		{"two blanks", "line 30", []string{"Cancel\\u{20}\\u{20}this", "Cancel\\u{20}this"}},
-		{"words behind submit", "line 38", []string{"placet wrote `- [ ] submit this answer`", "there stands `- [ ] submit this answer: if the tests pass`"}},
+		{"another prompt", "line 12", []string{"placet wrote `> Please review the design and approve to proceed.`", "there stands `> Please review nothing and approve to proceed.`"}},
+		{"prose above the options", "line 28", []string{"Tick one option", "there stands `I thought about it.`"}},
+		{"an invisible character", "line 32", []string{"there stands `- [ ] re\\u{200b}ject: Cancel"}},
+		{"another blank", "line 32", []string{"Cancel\\u{a0}this"}},
+		{"two blanks", "line 32", []string{"Cancel\\u{20}\\u{20}this", "Cancel\\u{20}this"}},
+		{"words behind submit", "line 41", []string{"placet wrote `- [ ] submit this answer`", "there stands `- [ ] submit this answer: if the tests pass`"}},
 	} {
 		v := judge(asking(file("form.md", edits[c.edit](whole))))
 		for _, want := range append(c.want, "`"+present+"` does not count: only ticks and the comment may differ from what placet wrote, and "+c.line+" does", "Restore the line, or remove the file, and placet writes the form again.") {
@@ -382,7 +382,7 @@ func plain(form string) string {
 func TestABoxThatIsNoTickVoidsTheForm(t *testing.T) {
 	for _, box := range []string{"[ x]", "[x ]", "[✓]", "[v]", "[xx]", "[*]", "[]", "[  ]", "[\t]"} {
 		form := strings.Replace(tick(mustForm(t, review()), submitID), "- [ ] approve", "- "+box+" approve", 1)
-		if v := judge(asking(file("form.md", form))); v.Answer != nil || !strings.Contains(v.Problem, "line 28 does") {
+		if v := judge(asking(file("form.md", form))); v.Answer != nil || !strings.Contains(v.Problem, "line 30 does") {
 			t.Errorf("%s: %+v", box, v)
 		}
 		form = strings.Replace(tick(mustForm(t, review()), "approve"), "- [ ] submit", "- "+box+" submit", 1)
@@ -496,7 +496,7 @@ func TestFormsThatCannotBeRead(t *testing.T) {
 		{"empty", "", "the form is empty", true},
 		{"blank", " \n\n\t\r\n", "the form is empty", true},
 		{"NUL bytes", form[:100] + "\x00\x00\x00", "NUL bytes", true},
-		{"invalid UTF-8", strings.Replace(form, "phase", "ph\xe4se", 1), "line 28", true},
+		{"invalid UTF-8", strings.Replace(form, "phase", "ph\xe4se", 1), "line 30", true},
 		{"conflict markers", strings.Replace(form, "## Comment", "<<<<<<< HEAD\n- [x] approve\n=======\n- [x] reject\n>>>>>>> other\n## Comment", 1), "merge-conflict markers", true},
 		{"first line missing", form[strings.IndexByte(form, '\n')+1:], "line 1, column 1: the first line does not name the request", true},
 		{"prose before the first line", "Hello\n" + form, "the first line does not name the request", true},

@@ -52,17 +52,14 @@ func (a Evaluation) void(d engine.Document, f *filledForm) string {
 }
 
 // written returns the texts that placet may have written as the form, in this version or
-// the one before: a form that somebody has begun to fill in must survive an upgrade.
+// an earlier one: a form that somebody has begun to fill in must survive an upgrade.
 func (a Evaluation) written() []string {
 	if a.Rendered == nil {
 		return nil
 	}
 	var all []string
 	for _, text := range a.Rendered() {
-		all = append(all, string(text))
-		if earlier, ok := templates.Earlier(string(text)); ok {
-			all = append(all, earlier)
-		}
+		all = append(append(all, string(text)), templates.Earlier(string(text))...)
 	}
 	return all
 }

@@ -156,7 +156,7 @@ func respondVerb() verb.Verb {
 				return err
 			}
 			if len(options) == 0 && !answer.IsGiven(t, r) && c.Env.AtTerminal() {
-				p := c.Env.NewPrompter() // one for all questions: a second would lose a line to the first
+				p := c.Env.NewPrompter()
 				defer p.Close()
 				if err := askReply(c.Ctx, c.Env, p, t, &r, command); err != nil {
 					return err

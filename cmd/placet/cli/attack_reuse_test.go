@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -222,6 +223,8 @@ func (p *place) refusesOnce(t *testing.T, what string) {
 func (p *place) anew(t *testing.T) (id string) {
 	t.Helper()
 	drop(t, p, ".asks/"+keyed)
+	asked := time.Now().Unix()
+	p.until("a second has passed: a question asked in the same one is the same", func() bool { return time.Now().Unix() > asked })
 	return p.askKeyed("Deploy?")
 }
 

@@ -93,10 +93,15 @@ func fixAll(c verb.Call, b *workspace.Workspace, reason, by string) error {
 		}
 		return several
 	}
+	var declined error
 	for _, v := range blocked {
-		if err := adoptRun(c.Ctx, b, v.Found, "", reason, by); err != nil {
+		switch err := adoptRun(c.Ctx, b, v.Found, "", reason, by); err {
+		case nil:
+		case console.Declined: // the others may be right
+			declined = err
+		default:
 			return err
 		}
 	}
-	return nil
+	return declined
 }

@@ -38,6 +38,8 @@ type Env struct {
 	// CollectLater, if not nil, is called by a verb that reads a workspace and ends: such a
 	// process may collect garbage later than one that keeps running.
 	CollectLater func()
+
+	typed chan string // the lines of In, once somebody was asked; closed when the input ends
 }
 
 // Flags are those that every verb has.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 	"unicode"
@@ -24,38 +25,41 @@ const (
 // Prompter asks a person at a terminal. It leaves the terminal in the mode in which it
 // found it, so that nothing has to be restored. It drops what was typed before the first
 // question or is unread after the last: that is neither an answer nor for the shell.
-type Prompter struct {
-	env    *Env
-	lines  chan string // closed when the input ends
-	closed chan struct{}
-}
+type Prompter struct{ env *Env }
 
-// NewPrompter reads lines until the input ends. A goroutine reads, so that a signal ends
-// the wait for a line.
+// NewPrompter returns a prompter for the next questions. All prompters of a process share one
+// reader, because a reader that waits for a line takes it from any other.
 func (w *Env) NewPrompter() *Prompter {
 	dropTyped(w.In)
-	p := &Prompter{env: w, lines: make(chan string), closed: make(chan struct{})}
+	if w.typed == nil {
+		w.typed = readLines(w.In)
+		return &Prompter{w}
+	}
+	select {
+	case <-w.typed: // since the last question
+	default:
+	}
+	return &Prompter{w}
+}
+
+// readLines reads lines until the input ends, which closes the channel. A goroutine reads, so
+// that a signal ends the wait for a line.
+func readLines(from io.Reader) chan string {
+	lines := make(chan string)
 	go func() {
-		defer close(p.lines)
-		for in := bufio.NewReader(w.In); ; {
+		defer close(lines)
+		for in := bufio.NewReader(from); ; {
 			text, err := in.ReadString('\n')
 			if err != nil {
 				return // a line without its end was not sent
 			}
-			select {
-			case p.lines <- text:
-			case <-p.closed:
-				return
-			}
+			lines <- text
 		}
 	}()
-	return p
+	return lines
 }
 
-func (p *Prompter) Close() {
-	close(p.closed)
-	dropTyped(p.env.In)
-}
+func (p *Prompter) Close() { dropTyped(p.env.In) }
 
 // PromptLine is what a person is asked for. Only an optional one accepts an empty line.
 type PromptLine struct {
@@ -92,13 +96,13 @@ func (p *Prompter) readLine(ctx context.Context, question string) (string, error
 	var text string
 	ended, pasted := false, false
 	select {
-	case next, ok := <-p.lines:
+	case next, ok := <-p.env.typed:
 		text, ended = next, !ok
 	case <-ctx.Done():
 	}
 	for turn := 0; turn < pasteTurns && !ended && !pasted && ctx.Err() == nil; turn++ {
 		select {
-		case _, pasted = <-p.lines:
+		case _, pasted = <-p.env.typed:
 		case <-ctx.Done():
 		case <-time.After(pasteGap / pasteTurns):
 		}
@@ -137,10 +141,13 @@ func (p *Prompter) Agreed(ctx context.Context, text string) error {
 		return err
 	}
 	if !agreed {
-		return unanswered("console.prompt.unanswered")
+		return Declined
 	}
 	return nil
 }
+
+// Declined is the error of a question to which a person did not agree.
+var Declined error = unanswered("console.prompt.unanswered")
 
 // unanswered returns the problem of a prompt that nobody answered.
 func unanswered(key templates.Key) *Problem {

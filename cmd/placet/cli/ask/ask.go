@@ -280,7 +280,7 @@ func (x *newAsk) setArtifacts(a *asks.Asks) error {
 	for i, f := range x.Artifacts {
 		rel, err := a.Below(f.Path)
 		if err != nil {
-			return console.Usage("cli.ask.artifact", "file", f.Path, "error", console.Plain(err))
+			return console.Usage("cli.ask.artifact", "file", f.Path, "error", console.Plain(err)).Try("cli.ask.artifact.try")
 		}
 		x.Artifacts[i].Path = rel
 	}
