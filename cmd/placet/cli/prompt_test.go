@@ -95,6 +95,8 @@ Your choice: `
 func TestThePromptTakesANumberOrAnOption(t *testing.T) {
 	free := review
 	free.FreeText, free.Options, free.CommentRequired = true, nil, nil
+	alike := review
+	alike.Options = []engine.RequestOption{{ID: "now", Description: "Go on"}, {ID: "later", Description: "Go on"}}
 	tests := map[string]struct {
 		to      view.Request
 		typed   string
@@ -107,6 +109,9 @@ func TestThePromptTakesANumberOrAnOption(t *testing.T) {
 		"a number and a full stop":   {review, "1.\n", "approve", "", false},
 		"a word in capitals":         {review, "  APPROVE \n", "approve", "", false},
 		"a word with a blank":        {review, "Request changes\nUse UTF-8\n", "request_changes", "Use UTF-8", false},
+		"a label":                    {review, "cancel this WORKFLOW\n", "reject", "", false},
+		"a part of a label":          {review, "cancel\ncancel\ncancel\n", "", "", true},
+		"a label that two have":      {alike, "go on\ngo on\ngo on\n", "", "", true},
 		"no newline at the end":      {review, "1", "", "", true},
 		"a mistake and then a word":  {review, "yes\n0\nreject\n", "reject", "", false},
 		"mistakes only":              {review, "y\ny\ny\napprove\n", "", "", true},
