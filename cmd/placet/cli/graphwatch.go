@@ -17,12 +17,8 @@ import (
 	"placet/engine/loop"
 )
 
-const (
-	// graphPause is the least pause between two looks at a watched run.
-	graphPause = 500 * time.Millisecond
-	// graphFactor times the duration of a look is the least pause after it.
-	graphFactor = 4
-)
+// pauseAfter returns the pause after a look at what a person watches that took so long.
+func pauseAfter(look time.Duration) time.Duration { return max(500*time.Millisecond, 4*look) }
 
 // watchPlan draws a run, and again whenever the drawing changes, until the context ends. On a
 // terminal the new drawing replaces the old one.
@@ -39,7 +35,7 @@ func watchPlan(ctx context.Context, b *workspace.Workspace, f loop.Found, mermai
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(max(graphPause, graphFactor*time.Since(began))):
+		case <-time.After(pauseAfter(time.Since(began))):
 		}
 	}
 }

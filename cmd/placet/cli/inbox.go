@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
@@ -17,12 +21,13 @@ import (
 	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
+	"placet/engine/facade"
 	"placet/engine/loop"
 	"placet/templates"
 )
 
 func inboxVerb() verb.Verb {
-	var short bool
+	var short, watches bool
 	var tags []string
 	return verb.Verb{
 		Spares: true,
@@ -31,8 +36,15 @@ func inboxVerb() verb.Verb {
 		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&short, "short", false, "")
 			f.StringSliceVar(&tags, "tag", nil, "")
+			f.BoolVar(&watches, "watch", false, "")
 		},
 		Look: func(c verb.Call, b *workspace.Workspace) error {
+			switch {
+			case watches && c.Env.Flags.JSON:
+				return console.Usage("cli.inbox.watch.json")
+			case watches:
+				return watchInbox(c.Ctx, b, c.Args, tags)
+			}
 			return showInbox(b, c.Args, short, tags)
 		},
 	}
@@ -52,7 +64,7 @@ func showInbox(b *workspace.Workspace, args []string, short bool, tags []string)
 	if err := b.Env.Answer(data, func() {
 		show(b.Env, "fabricated", s.Views)
 		if short {
-			printShort(b, open)
+			printShort(b, open, func(engine.OpenRequest) string { return "" })
 		} else {
 			printWhole(b, open, rest)
 		}
@@ -153,8 +165,8 @@ const (
 )
 
 // printShort shows each request on one line. It never cuts what comes before the question,
-// because a line without its run and id is of no use.
-func printShort(b *workspace.Workspace, open []engine.OpenRequest) {
+// because a line without its run and id is of no use. begin returns what a line begins with.
+func printShort(b *workspace.Workspace, open []engine.OpenRequest, begin func(engine.OpenRequest) string) {
 	wide := columnsOf(b.Env.Out)
 	plain := *b.Env
 	plain.Colour = false
@@ -163,8 +175,8 @@ func printShort(b *workspace.Workspace, open []engine.OpenRequest) {
 		if a.Problem != "" {
 			more = b.Env.Text("cli.inbox.unusable")
 		}
-		left := wide - console.Columns(shortHead(&plain, a, more)) - 1
-		fmt.Fprintln(b.Env.Out, shortHead(b.Env, a, more), console.CutColumns(view.FirstLine(a), max(left, leastAsked)))
+		left := wide - console.Columns(begin(a)+shortHead(&plain, a, more)) - 1
+		fmt.Fprintln(b.Env.Out, begin(a)+shortHead(b.Env, a, more), console.CutColumns(view.FirstLine(a), max(left, leastAsked)))
 	}
 }
 
@@ -177,4 +189,136 @@ func columnsOf(stream any) int {
 		}
 	}
 	return usualColumns
+}
+
+// watchedInbox is an inbox that is listed again whenever it changes. A question keeps its
+// number, because a person may be typing it.
+type watchedInbox struct {
+	b       *workspace.Workspace
+	args    []string
+	tags    []string
+	numbers []string // of the requests, the first one's is 1
+	listed  string
+}
+
+// watchInbox lists what is asked, and again whenever that changes, until the context ends. At a
+// terminal a person answers by number.
+func watchInbox(ctx context.Context, b *workspace.Workspace, args, tags []string) error {
+	x := &watchedInbox{b: b, args: args, tags: tags}
+	var p *console.Prompter
+	if b.Env.AtTerminal() {
+		p = b.Env.NewPrompter()
+		defer p.Close()
+	}
+	for ctx.Err() == nil {
+		began := time.Now()
+		list, err := x.look()
+		if err != nil {
+			return err
+		}
+		if list != x.listed {
+			x.show(list, p != nil)
+		}
+		if err := x.wait(ctx, p, pauseAfter(time.Since(began))); err != nil {
+			break // the input ended
+		}
+	}
+	fmt.Fprintln(b.Env.Err)
+	return nil
+}
+
+// look returns the list of the open requests, each on a line with its number.
+func (x *watchedInbox) look() (string, error) {
+	found, _, err := view.Narrow(x.b, x.args)
+	if err != nil {
+		return "", err
+	}
+	asks.WithdrawAbandoned(x.b)
+	var list bytes.Buffer
+	env := *x.b.Env
+	env.Out = &list
+	now := x.viewer(&env)
+	s := view.LookAtRuns(now, found, false)
+	s.KeepTagged(now, x.tags)
+	open := s.Open()
+	printShort(now, open, func(a engine.OpenRequest) string { return fmt.Sprintf("%3d  ", x.number(a)) })
+	if len(open) == 0 {
+		env.Say("cli.inbox.none")
+	}
+	return list.String(), nil
+}
+
+// viewer returns the workspace for one look or answer.
+func (x *watchedInbox) viewer(env *console.Env) *workspace.Workspace {
+	b := x.b.Viewer(facade.Identity{})
+	b.Env = env
+	return b
+}
+
+// number returns the number of a request.
+func (x *watchedInbox) number(a engine.OpenRequest) int {
+	name := a.Run.String() + ":" + a.Request
+	if !slices.Contains(x.numbers, name) {
+		x.numbers = append(x.numbers, name)
+	}
+	return slices.Index(x.numbers, name) + 1
+}
+
+// show prints a list in place of the line on which a number is typed.
+func (x *watchedInbox) show(list string, asks bool) {
+	if asks {
+		fmt.Fprint(x.b.Env.Err, "\r\x1b[K")
+	}
+	fmt.Fprintln(x.b.Env.Out, list)
+	if asks {
+		fmt.Fprint(x.b.Env.Err, x.b.Env.Text("cli.inbox.watch.ask"))
+	}
+	x.listed = list
+}
+
+// wait waits until the next look, or answers the request whose number a person types. It returns
+// an error if nobody can type any more.
+func (x *watchedInbox) wait(ctx context.Context, p *console.Prompter, pause time.Duration) error {
+	till, cancel := context.WithTimeout(ctx, pause)
+	defer cancel()
+	if p == nil {
+		<-till.Done()
+		return nil
+	}
+	typed, err := p.Typed(till)
+	if typed == "" || err != nil {
+		return err
+	}
+	if err := x.answer(ctx, strings.TrimSpace(typed)); err != nil && ctx.Err() == nil {
+		x.b.Env.Report(err, true)
+	}
+	x.listed = "" // the answer is between the list and the next number
+	return nil
+}
+
+// answer shows the request that has a number, and asks for the answer.
+func (x *watchedInbox) answer(ctx context.Context, typed string) error {
+	n, err := strconv.Atoi(typed)
+	switch {
+	case typed == "":
+		return nil
+	case err != nil || n < 1 || n > len(x.numbers):
+		return console.Usage("cli.inbox.watch.number", "typed", strconv.Quote(console.OneLine(typed)))
+	}
+	b := x.viewer(x.b.Env)
+	t, err := answer.Find(b, x.numbers[n-1])
+	if err != nil {
+		return err
+	}
+	command := answerCommand(t, "respond", " …")
+	if err := wasShown(b, t, "", command); err != nil {
+		return err
+	}
+	p := b.Env.NewPrompter() // what was typed before the request is shown is no answer to it
+	defer p.Close()
+	r := answer.Reply{By: console.Login()}
+	if err := askReply(ctx, b.Env, p, t, &r, command); err != nil {
+		return err
+	}
+	return giveReply(ctx, b, t, r, agreeing(p))
 }

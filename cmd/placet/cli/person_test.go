@@ -57,7 +57,7 @@ func TestWhichUsesOfVerbsAreForPeople(t *testing.T) {
 	for line, want := range map[string]string{
 		"approve": "approve", "approve a@1234 -m x": "approve", "-m x approve a": "approve", "--lang ko -C w respond a yes": "respond",
 		"trust --yes": "trust", "trust -y": "trust", "trust gates": "trust", "trust --revoke --yes": "trust", "--json trust x": "trust",
-		"token new ci": "token new", "token --lang en new ci --roles decide": "token new", "login": "login", "open a": "open", "adopt r": "adopt", "doctor --fix": "doctor --fix", "--lang ko doctor r --fix": "doctor --fix", "serve": "serve", "-C w serve --log json": "serve", "mcp": "mcp",
+		"token new ci": "token new", "token --lang en new ci --roles decide": "token new", "login": "login", "open a": "open", "adopt r": "adopt", "doctor --fix": "doctor --fix", "inbox r --watch": "inbox --watch", "--lang ko doctor r --fix": "doctor --fix", "serve": "serve", "-C w serve --log json": "serve", "mcp": "mcp",
 		"reject --message --help": "reject", // the comment
 
 		"": "", "inbox": "", "--json inbox approve": "", "-C approve inbox": "", "--lang approve status": "", "show approve": "", "ask approve": "",

@@ -117,6 +117,20 @@ func (p *Prompter) readLine(ctx context.Context, question string) (string, error
 	return text, nil
 }
 
+// Typed returns the next line that a person types, without a question; "" if the context ends
+// first. The error is io.EOF if the input ends.
+func (p *Prompter) Typed(ctx context.Context) (string, error) {
+	select {
+	case text, ok := <-p.env.typed:
+		if !ok {
+			return "", io.EOF
+		}
+		return text, nil
+	case <-ctx.Done():
+		return "", nil
+	}
+}
+
 // unclear says why a line may not be what a person meant to type, "" if it is clear.
 func (p *Prompter) unclear(text string) string {
 	switch text = strings.TrimRight(text, "\r\n"); {

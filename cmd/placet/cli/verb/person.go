@@ -36,7 +36,8 @@ var PersonVerbs = []personVerb{
 	{Path: "steer", says: "cli.answer.agent"},
 	{Path: "respond", says: "cli.answer.agent"},
 	{Path: "adopt", says: "cli.person.agent"},
-	{Path: "doctor", as: "doctor --fix", says: "cli.person.agent", reads: fixesNothing},
+	{Path: "doctor", as: "doctor --fix", says: "cli.person.agent", reads: without("fix")},
+	{Path: "inbox", as: "inbox --watch", says: "cli.person.agent", reads: without("watch")},
 	{Path: "trust", says: "cli.person.agent", reads: listsTrust},
 	{Path: "open", says: "cli.person.agent"},
 	{Path: "login", says: "cli.person.agent"},
@@ -84,8 +85,10 @@ func PersonVerbIn(root *cobra.Command, args []string) string {
 // Typed returns the verb as a person types it.
 func (v personVerb) Typed() string { return cmp.Or(v.as, v.Path) }
 
-// fixesNothing reports whether a use of doctor only looks.
-func fixesNothing(cmd *cobra.Command, _ []string) bool { return !cmd.Flags().Changed("fix") }
+// without returns whether a use of a verb lacks the flag with which it is for people alone.
+func without(flag string) func(*cobra.Command, []string) bool {
+	return func(cmd *cobra.Command, _ []string) bool { return !cmd.Flags().Changed(flag) }
+}
 
 // listsTrust reports whether a use of trust only lists.
 func listsTrust(cmd *cobra.Command, args []string) bool {
