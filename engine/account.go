@@ -222,6 +222,8 @@ type OpenRequest struct {
 	Command *Untrusted `json:"-"`
 	// Foreign says that request.json is not what this machine wrote there.
 	Foreign bool `json:"-"`
+	// Irreversible says that the request is about something that cannot be undone.
+	Irreversible bool `json:"-"`
 	// Members are the names of further members of response.json that the family reads.
 	Members []string `json:"-"`
 	// NoReject replaces the general hint about what to do if no option means no.

@@ -300,6 +300,9 @@ type Gate struct {
 	Waits bool
 	// Since is [Config.GatesSince].
 	Since time.Time
+	// Links says whether a press of a button in a message may answer; nil: unless the request
+	// is about something that cannot be undone.
+	Links *bool
 }
 
 // GateFor returns the gate for a request type of a family: the most specific

@@ -132,7 +132,7 @@ func TestEveryKindOfBadFileIsNamed(t *testing.T) {
 		{kind: "true for an object", body: answerWith(`{"user": "jmcwilliam", "source": "cli"}`, "true"),
 			want: "r.json: line 4, column 18: /provided_by: is true: expected an object with user and source"},
 		{kind: "unknown word", body: answerWith(`"cli"`, `"telepathy"`),
-			want: `r.json: line 4, column 51: /provided_by/source: unknown word "telepathy": expected one of "form", "file", "cli", "http", "slack", "mcp", "web", "issue_comment", "parallel_coordination", "deadline"`},
+			want: `r.json: line 4, column 51: /provided_by/source: unknown word "telepathy": expected one of "form", "file", "cli", "http", "slack", "mcp", "web", "link", "issue_comment", "parallel_coordination", "deadline"`},
 		{kind: "empty text", body: answerWith(`"jmcwilliam"`, `""`),
 			want: "r.json: line 4, column 27: /provided_by/user: \"\" does not fit: expected who answers, one line of at most 100 visible characters"},
 		{kind: "number as string", schema: "faber/state", body: `{"status":"pending","revision":"3"}`,

@@ -44,7 +44,7 @@ func TestKernelDocuments(t *testing.T) {
 			answer: "",
 			`{"request_id":"fr-1","selected":["s1"],"provided_by":{"user":"a","source":"http"}}`:    "",
 			`{"request_id":"fr-1","response":null,"provided_by":{"user":"a","source":"http"}}`:      "line 1, column 33: /response: is null: expected an option's word, or the answer as text",
-			`{"request_id":"fr-1","response":"","provided_by":{"user":"a","source":"clairvoyant"}}`: `line 1, column 71: /provided_by/source: unknown word "clairvoyant": expected one of "form", "file", "cli", "http", "slack", "mcp", "web", "issue_comment", "parallel_coordination", "deadline"`,
+			`{"request_id":"fr-1","response":"","provided_by":{"user":"a","source":"clairvoyant"}}`: `line 1, column 71: /provided_by/source: unknown word "clairvoyant": expected one of "form", "file", "cli", "http", "slack", "mcp", "web", "link", "issue_comment", "parallel_coordination", "deadline"`,
 		},
 		"kernel/receipt": {
 			goodReceipt: "",

@@ -238,7 +238,7 @@ func (o *request) evaluation() gate.Evaluation {
 		Lang: o.view.Lang, Request: o.asNow(), Dir: o.folder.Dir, Docs: o.folder.Docs, View: o.digest, Issued: issued,
 		Present: o.path(o.form), Rendered: o.q.rendered(o.shown(), o.digest), Stale: o.stale(), Rewritten: o.rewritten(),
 		Gate: g, Now: o.view.Snap.Now, Asked: gate.IssuedAt(moment(o.req.RequestedAt), o.folder.Doc), Fact: o.view.Fact, PartialWriteGrace: run.PartialWriteGrace,
-		Revision: o.view.state.rev, Altered: altered,
+		Revision: o.view.state.rev, Altered: altered, Irreversible: o.q.gate.Kind == irreversible || o.view.isDestructive(o.q.phase, o.q.step),
 	}
 }
 

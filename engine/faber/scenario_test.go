@@ -97,6 +97,9 @@ func TestScenario07LicensedSteps(t *testing.T) {
 	w.Put(w.Run.State, `{"status": "awaiting_feedback", "current_phase": "release", "current_step": "merge-pr",
  "phases": {"release": {"steps": [{"id": "merge-pr", "status": "in_progress"}]}}, "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?"}}`)
 	w.settle()
+	if open := w.view().Open; len(open) != 1 || !open[0].Irreversible {
+		t.Errorf("merge-pr: %+v", open)
+	}
 	w.Respond("fr-1", map[string]any{"response": "approve"})
 	w.settle()
 	if rp := w.state().ResumePoint; rp.Step != "merge-pr" || rp.Position != "at" {
@@ -108,6 +111,9 @@ func TestScenario07LicensedSteps(t *testing.T) {
  "phases": {"architect": {"steps": []}}, "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?"}}`)
 	w.Put(w.In("events/001-step_start.json"), upstreamEvent(1, "step_start", "architect", "review"))
 	w.settle()
+	if open := w.view().Open; len(open) != 1 || open[0].Irreversible {
+		t.Errorf("review: %+v", open)
+	}
 	w.Respond("fr-1", map[string]any{"response": "approve"})
 	w.settle()
 	if rp := w.state().ResumePoint; rp.Step != "review" || rp.Position != "after" {

@@ -304,7 +304,7 @@ func narrower(a, b string) string {
 func claimed(known []string, user string) []string {
 	claim := "claimed:" + user
 	broughtIn := func(k string) bool {
-		return strings.HasPrefix(k, "api:") || strings.HasPrefix(k, "slack:") || strings.HasPrefix(k, "github:")
+		return strings.HasPrefix(k, "api:") || strings.HasPrefix(k, "slack:") || strings.HasPrefix(k, "link:") || strings.HasPrefix(k, "github:")
 	}
 	if user == "" || slices.Contains(known, claim) || slices.ContainsFunc(known, broughtIn) {
 		return known

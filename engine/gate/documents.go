@@ -168,6 +168,9 @@ const (
 	SourceCoordination = "parallel_coordination"
 )
 
+// SourceLink is the surface of a press of a button in a message.
+const SourceLink = "link"
+
 var ofFamilies = []string{SourceIssueComment, SourceCoordination}
 
 // Response is an answer from a tool, a script or a service: response.json.

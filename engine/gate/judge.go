@@ -81,8 +81,10 @@ type Evaluation struct {
 	// request.json that this machine wrote. Foreign says that it did not.
 	AtCommandLine []string
 	Foreign       bool
-	Gate          engine.Gate
-	Now           time.Time
+	// Irreversible says that the request is about something that cannot be undone.
+	Irreversible bool
+	Gate         engine.Gate
+	Now          time.Time
 	// Asked is when the request was issued, the zero time if that is not known.
 	Asked time.Time
 	// Fact returns what local git answers to a need; ok is false if git has to be asked first. nil: nothing
@@ -293,7 +295,7 @@ func EvaluationOf(told engine.OpenRequest, g engine.Gate) Evaluation {
 		Lang:    told.Lang,
 		Request: Request{RequestID: told.Request, Type: told.Type, CommentRequired: told.CommentRequired, Several: told.Several, ItemsMax: told.ItemsMax, ItemsWith: told.ItemsWith},
 		View:    told.Digest, Issued: told.Digest, Present: told.Form, Default: told.Default, Members: told.Members, Gate: g,
-		AtCommandLine: told.AtCommandLine, Foreign: told.Foreign,
+		AtCommandLine: told.AtCommandLine, Foreign: told.Foreign, Irreversible: told.Irreversible,
 	}
 	for _, o := range told.Options {
 		a.Request.Options = append(a.Request.Options, Option(o))
@@ -331,7 +333,7 @@ func (a Evaluation) OpenRequest() engine.OpenRequest {
 		Request: r.RequestID, Type: r.Type, Prompt: r.Prompt, FreeText: r.FreeText(), Default: a.Default,
 		Form: a.Present, Response: a.Dir + "/response.json", Digest: a.View,
 		RequestedAt: schemas.OrNull(r.RequestedAt).Time(), Deadline: schemas.OrNull(r.Deadline).Time(), CommentRequired: r.CommentRequired, Several: r.Several,
-		Members: a.Members, AtCommandLine: a.AtCommandLine, Foreign: a.Foreign, ItemsMax: r.ItemsMax, ItemsWith: r.ItemsWith, Lang: a.Lang, Binding: r.Binding(), Editable: r.Editable(),
+		Members: a.Members, AtCommandLine: a.AtCommandLine, Foreign: a.Foreign, Irreversible: a.Irreversible, ItemsMax: r.ItemsMax, ItemsWith: r.ItemsWith, Lang: a.Lang, Binding: r.Binding(), Editable: r.Editable(),
 		Details: r.Details(a.Lang), Unread: r.Unread(),
 	}
 	told.Overdue = !told.Deadline.IsZero() && !a.Now.Before(told.Deadline)

@@ -226,6 +226,9 @@ func (a Evaluation) verifyAnswer(c *Claim) string {
 	if problem := a.checkCommandLine(c); problem != "" {
 		return problem
 	}
+	if problem := a.checkLink(c); problem != "" {
+		return problem
+	}
 	if problem := a.checkSaved(c); problem != "" {
 		return problem
 	}
@@ -255,6 +258,21 @@ func (a Evaluation) checkCommandLine(c *Claim) string {
 		return ""
 	}
 	return a.say("claim.commandline", "file", code(c.Place), "option", code(c.Response), "request", code(a.Request.RequestID))
+}
+
+// checkLink refuses a press of a button in a message where the gate takes none: whoever holds the
+// phone, or reads the topic, can press. Without a word of the gate it counts, unless the request is
+// about something that cannot be undone.
+func (a Evaluation) checkLink(c *Claim) string {
+	switch links := a.Gate.Links; {
+	case c.Source != FromResponse || c.file.Source != SourceLink:
+		return ""
+	case links != nil && *links, links == nil && !a.Irreversible:
+		return ""
+	case links != nil:
+		return a.say("claim.link", "file", code(c.Place))
+	}
+	return a.say("claim.link.irreversible", "file", code(c.Place))
 }
 
 // checkSaved refuses an answer from before somebody decided which gates apply: such a

@@ -33,7 +33,7 @@ type Attribution struct {
 	Path    string        `json:"path"` // relative to the workspace
 	Digest  engine.Digest `json:"digest"`
 	Request string        `json:"request_id,omitempty"`
-	// Who is "api:<token>", "slack:<user>", "owner:<login>", "github:<login>" or
+	// Who is "api:<token>", "slack:<user>", "link:<target>", "owner:<login>", "github:<login>" or
 	// "committed:<mail>", or "claimed:<name>" for what only a document says. Older versions
 	// wrote "" to say that the path belonged to nobody any more.
 	Who string `json:"who"`
@@ -43,7 +43,7 @@ type Attribution struct {
 }
 
 // sources are the surfaces of placet, and those of families.
-var sources = []string{"cli", "http", "slack", "mcp", "web", "issue_comment", "parallel_coordination"}
+var sources = []string{"cli", "http", "slack", "mcp", "web", "link", "issue_comment", "parallel_coordination"}
 
 // surface returns the surface through which a document came; ok is false for a surface that
 // this version does not know. Lines of earlier versions have no source; their author tells
@@ -347,5 +347,5 @@ func checkLine(line []byte) error {
 // isAuthor reports whether a name is a possible author of a document that placet writes.
 func isAuthor(who string) bool {
 	kind, name, _ := strings.Cut(who, ":")
-	return name != "" && slices.Contains([]string{"api", "slack", "owner", "github", "committed", "claimed"}, kind)
+	return name != "" && slices.Contains([]string{"api", "slack", "link", "owner", "github", "committed", "claimed"}, kind)
 }

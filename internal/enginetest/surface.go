@@ -19,7 +19,7 @@ func surfaceOf(name, body string) string {
 		} `json:"provided_by"`
 	}
 	if path.Base(name) != "response.json" || json.Unmarshal([]byte(body), &answer) != nil ||
-		!slices.Contains([]string{"cli", "http", "slack", "mcp", "web"}, answer.By.Source) {
+		!slices.Contains([]string{"cli", "http", "slack", "mcp", "web", "link"}, answer.By.Source) {
 		return ""
 	}
 	return answer.By.Source

@@ -84,7 +84,7 @@ func compare(t view.Request, there engine.Document, resp *gate.Response, g engin
 		return false, console.Refused("workspace.answer.blocked", "request", t.Label(), "path", t.Response, "error", there.Err).
 			Try("workspace.answer.blocked.try").Kinded(kind)
 	}
-	old, known, ok := view.AnswerIn(t, there, engine.Gate{Level: g.Level, Approvers: g.Approvers})
+	old, known, ok := view.AnswerIn(t, there, engine.Gate{Level: g.Level, Approvers: g.Approvers, Links: g.Links})
 	if !ok {
 		return false, nil
 	}

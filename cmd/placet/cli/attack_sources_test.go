@@ -68,7 +68,7 @@ func attackNamedSource(t *testing.T, p *place) {
 		"deadline": "placet's own word", "form": "only a form is", "issue_comment": "only what its family writes", "parallel_coordination": "only what its family writes",
 	}
 	named := func(source string) string { return strings.ReplaceAll(source, "_", "-") } // the ask that is answered from there
-	sources := []string{"cli", "http", "slack", "mcp", "web"}
+	sources := []string{"cli", "http", "slack", "mcp", "web", "link"}
 	for _, source := range slices.Concat(sources, slices.Collect(maps.Keys(refused))) {
 		p.write(".asks/"+named(source)+"/ask.json", `{"question": "Go?"}`)
 	}

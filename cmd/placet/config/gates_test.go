@@ -43,6 +43,26 @@ func TestTheTighterGatesHold(t *testing.T) {
 	}
 }
 
+// With two tables, presses of buttons may do what both let them.
+func TestTheTighterLinksHold(t *testing.T) {
+	yes, no := true, false
+	for name, c := range map[string]struct {
+		now, then, want *bool
+		waits           bool
+	}{
+		"nothing": {}, "the same": {now: &no, then: &no, want: &no},
+		"proposed": {then: &no, want: &no, waits: true}, "taken out": {now: &no, want: &no, waits: true},
+		"loosened": {then: &yes, waits: true}, "opened": {now: &no, then: &yes, want: &no, waits: true}, "agreed": {now: &yes, then: &yes, want: &yes},
+	} {
+		var s Settings
+		s.tighten([]map[string]GateRule{{"*": {Links: c.now}}, {"*": {Links: c.then}}}, nil)
+		g := s.MachineGates()["*"]
+		if g.Waits != c.waits || linkRank(g.Links) != linkRank(c.want) {
+			t.Errorf("%s: %+v, expected links %v, waits %v", name, g, c.want, c.waits)
+		}
+	}
+}
+
 // Only the last agreement to gates holds, and each decision has its time.
 func TestOneAgreementToGates(t *testing.T) {
 	var file TrustFile

@@ -50,6 +50,7 @@ type File struct {
 type GateRule struct {
 	Level     string   `toml:"level"`
 	Approvers []string `toml:"approvers"`
+	Links     *bool    `toml:"links"`
 }
 
 // commands says what placet passes to the commands that it runs.

@@ -366,7 +366,7 @@ func (s *Settings) tighten(tables, above []map[string]GateRule) {
 			}
 			rule, waits := strictest(tables, name)
 			for _, table := range above {
-				rule.Approvers = gate.Narrow(rule.Approvers, ruleFor(table, name).Approvers)
+				rule = rule.and(ruleFor(table, name))
 			}
 			s.Gates[name], s.gatesWait[name] = rule, waits
 		}
@@ -379,10 +379,35 @@ func strictest(tables []map[string]GateRule, name string) (rule GateRule, waits 
 	rule = ruleFor(tables[0], name)
 	for _, table := range tables[1:] {
 		other := ruleFor(table, name)
-		waits = waits || !slices.Equal(ruleFor(tables[0], name).Approvers, other.Approvers)
-		rule.Approvers = gate.Narrow(rule.Approvers, other.Approvers)
+		waits = waits || !ruleFor(tables[0], name).equals(other)
+		rule = rule.and(other)
 	}
 	return rule, waits
+}
+
+// and returns a rule that is as strict as two.
+func (g GateRule) and(other GateRule) GateRule {
+	g.Approvers = gate.Narrow(g.Approvers, other.Approvers)
+	if linkRank(other.Links) < linkRank(g.Links) {
+		g.Links = other.Links
+	}
+	return g
+}
+
+// equals reports whether two rules ask the same of an answer.
+func (g GateRule) equals(other GateRule) bool {
+	return slices.Equal(g.Approvers, other.Approvers) && linkRank(g.Links) == linkRank(other.Links)
+}
+
+// linkRank returns how much a rule leaves to presses of buttons: nothing, what can be undone, all.
+func linkRank(links *bool) int {
+	switch {
+	case links == nil:
+		return 1
+	case *links:
+		return 2
+	}
+	return 0
 }
 
 // ruleFor returns the rule of a table for a name: its own, otherwise its family's,
@@ -404,7 +429,7 @@ func (s Settings) MachineGates() map[string]engine.Gate {
 		if g.Level == "" {
 			g.Level = "file"
 		}
-		gates[name] = engine.Gate{Level: g.Level, Approvers: slices.Clone(g.Approvers), Waits: s.gatesWait[name]}
+		gates[name] = engine.Gate{Level: g.Level, Approvers: slices.Clone(g.Approvers), Links: g.Links, Waits: s.gatesWait[name]}
 	}
 	return gates
 }

@@ -37,12 +37,13 @@ type storedRequest struct {
 	Details  []engine.Fact     `json:",omitempty"`
 	Unread   []string          `json:",omitempty"`
 	Foreign  bool              `json:",omitempty"`
+	Final    bool              `json:",omitempty"` // it is irreversible
 	Command  *engine.Untrusted `json:",omitempty"`
 }
 
 func storeRequests(open []engine.OpenRequest) (stored []storedRequest) {
 	for _, a := range open {
-		r := storedRequest{OpenRequest: a, Members: a.Members, NoReject: a.NoReject, Lang: a.Lang, Details: a.Details, Unread: a.Unread, Foreign: a.Foreign, Command: a.Command}
+		r := storedRequest{OpenRequest: a, Members: a.Members, NoReject: a.NoReject, Lang: a.Lang, Details: a.Details, Unread: a.Unread, Foreign: a.Foreign, Final: a.Irreversible, Command: a.Command}
 		for _, o := range a.Options {
 			r.Words = append(r.Words, o.Words)
 		}
@@ -54,7 +55,7 @@ func storeRequests(open []engine.OpenRequest) (stored []storedRequest) {
 func (r storedRequest) request() engine.OpenRequest {
 	a := r.OpenRequest
 	a.Members, a.NoReject, a.Lang, a.Details, a.Unread = r.Members, r.NoReject, r.Lang, r.Details, r.Unread
-	a.Foreign, a.Command = r.Foreign, r.Command
+	a.Foreign, a.Irreversible, a.Command = r.Foreign, r.Final, r.Command
 	for i := range min(len(a.Options), len(r.Words)) {
 		a.Options[i].Words = r.Words[i]
 	}
