@@ -45,7 +45,7 @@ type floor struct {
 var floors = []floor{
 	{
 		name:     "ground",
-		packages: []string{"layout", "schemas", "templates", "internal/await", "internal/badinput", "internal/lazyregexp", "internal/leftovers", "internal/pseudo"},
+		packages: []string{"layout", "schemas", "templates", "internal/await", "internal/badinput", "internal/lazyregexp", "internal/leftovers", "internal/ntfytest", "internal/pseudo"},
 		beside:   []string{"schemas templates", "layout templates", "layout internal/lazyregexp", "schemas internal/lazyregexp", "templates internal/lazyregexp"},
 	},
 	{name: "kernel", packages: []string{"engine"}},
@@ -101,7 +101,7 @@ var floors = []floor{
 			"cmd/placet/cli/setup cmd/placet/console", "cmd/placet/cli/setup cmd/placet/config", "cmd/placet/cli/setup cmd/placet/family", "cmd/placet/cli/setup cmd/placet/hook",
 			"cmd/placet/cli/setup cmd/placet/workspace", "cmd/placet/cli/setup cmd/placet/cli/verb", "cmd/placet/cli/setup cmd/placet/cli/nemawashi",
 			"cmd/placet/actions cmd/placet/console", "cmd/placet/actions cmd/placet/view", "cmd/placet/actions cmd/placet/workspace",
-			"cmd/placet/announce cmd/placet/console", "cmd/placet/announce cmd/placet/view", "cmd/placet/announce cmd/placet/workspace",
+			"cmd/placet/announce cmd/placet/console", "cmd/placet/announce cmd/placet/answer", "cmd/placet/announce cmd/placet/view", "cmd/placet/announce cmd/placet/workspace",
 			"cmd/placet/answer cmd/placet/config", "cmd/placet/answer cmd/placet/console", "cmd/placet/answer cmd/placet/view", "cmd/placet/answer cmd/placet/workspace",
 			"cmd/placet/asks cmd/placet/announce", "cmd/placet/asks cmd/placet/answer", "cmd/placet/asks cmd/placet/config", "cmd/placet/asks cmd/placet/console", "cmd/placet/asks cmd/placet/view", "cmd/placet/asks cmd/placet/workspace",
 			"cmd/placet/cli cmd/placet/announce", "cmd/placet/cli cmd/placet/answer", "cmd/placet/cli cmd/placet/asks", "cmd/placet/cli cmd/placet/view",

@@ -31,6 +31,8 @@ type Announcer struct {
 	b        *workspace.Workspace
 	families map[string]loop.Family
 	notifier *notify.Notifier // nil if nothing can be recorded
+	// only names the runs that alone are known, "" for all.
+	only string
 }
 
 // Attach makes a loop report opened and closed requests to the announcer. Begin must be called
@@ -53,7 +55,7 @@ func (a *Announcer) begin(b *workspace.Workspace, log *slog.Logger, list func() 
 		a.families[f.Layout.Name()] = f
 	}
 	a.notifier = notify.New(notify.Options{
-		State: b.StateDir, Settings: func() notify.Settings { return b.Current().Notify }, List: list, Summarize: a.summarize,
+		State: b.StateDir, Settings: func() notify.Settings { return b.Current().Notify }, List: list, Summarize: a.summarize, Answer: a.press, Listener: a.only,
 		Environ: b.Env.Environ, Env: func() []string { return exec.Environ(b.Env.Environ, b.Current().Commands.Env) }, Lang: func() string { return b.Current().Language }, Now: b.Env.Now, Log: log,
 	})
 	a.notifier.Begin()
@@ -215,9 +217,13 @@ func (a *Announcer) say(f loop.Found, id, rung string) (notify.Message, bool) {
 	lines := []string{phrase("run", "run", console.Brief(o.Run), "type", console.OneLine(o.Type), "age", waited(v.Env.Now(), o.RequestedAt))}
 	lines[0] += ", " + console.Cut(view.Due(lang, v.Env.Now(), o, console.Moment), partLength)
 	lines = append(lines, phrase("form", "path", console.OneLine(form)), phrase("answer", "command", how))
-	return notify.Message{
+	m := notify.Message{
 		Title: title, Text: strings.Join(lines, "\n"), Request: requestName(f.Run, id), Run: o.Run.String(), Form: form, Rung: rung,
-	}, true
+	}
+	if v.Settings.Notify.Answers != "" {
+		a.addButtons(&m, view.RequestOf(v, view.Describe(v, o), f), x.Sensitivity == "private", lines[0])
+	}
+	return m, true
 }
 
 // waited returns for how long a request has waited.
@@ -246,7 +252,7 @@ func (a *Announcer) summarize(n int, first []notify.Message) notify.Message {
 // Asks notifies people of the asks that were found, if no daemon does so, until the context
 // ends. The caller reports their states by Asked.
 func Asks(ctx context.Context, b *workspace.Workspace) *AskAnnouncer {
-	one := &AskAnnouncer{ended: make(chan struct{})}
+	one := &AskAnnouncer{Announcer: Announcer{only: "-asks"}, ended: make(chan struct{})}
 	one.begin(b, slog.New(console.NewLogHandler(b.Env.Err, slog.LevelWarn)), func() []notify.Request { return nil })
 	go func() { one.Run(ctx); close(one.ended) }()
 	return one

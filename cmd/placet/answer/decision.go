@@ -26,9 +26,8 @@ var (
 	Steering  = Decision{"steer", []string{"steer", "request_changes"}, func(string) bool { return false }}
 )
 
-// option returns the option that the verb stands for, "" if there is none or several could be
-// meant.
-func (d Decision) option(a engine.OpenRequest) string {
+// Named returns the option that the verb names, "" if there is none or several could be meant.
+func (d Decision) Named(a engine.OpenRequest) string {
 	all := Options(a)
 	for _, word := range d.Words {
 		if id, ok := gate.Match(all, word); ok {
@@ -38,6 +37,14 @@ func (d Decision) option(a engine.OpenRequest) string {
 	all = slices.DeleteFunc(all, func(o gate.Option) bool { return !d.Means(o.ID) })
 	if len(all) == 1 && gate.Decides(a.Type) {
 		return all[0].ID
+	}
+	return ""
+}
+
+// option returns the option that the verb stands for, "" if there is none.
+func (d Decision) option(a engine.OpenRequest) string {
+	if id := d.Named(a); id != "" {
+		return id
 	}
 	if d.Verb == Approving.Verb {
 		return a.Default

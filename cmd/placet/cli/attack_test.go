@@ -53,6 +53,7 @@ var attacks = slices.Concat(
 	callAttacks,
 	commentAttacks,
 	coordinatorAttacks,
+	linkAttacks,
 )
 
 func TestAttacks(t *testing.T) {

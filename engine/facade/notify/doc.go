@@ -14,5 +14,6 @@
 // away for a day is told of a request once.
 //
 // settings.go reads the table [notify], quiet.go moves messages out of the quiet hours,
+// ntfy.go sends messages with buttons, links.go follows the topic to which they post,
 // ledger.go keeps the lines, notifier.go decides what is sent when, send.go sends it.
 package notify

@@ -27,6 +27,8 @@ type office struct {
 	ahead    atomic.Int64 // of now
 	now      func() time.Time
 	lang     string // of what is recorded
+	press    Answer // nil: messages have no buttons
+	buttons  Buttons
 
 	mu       sync.Mutex
 	requests map[string]Facts
@@ -66,7 +68,7 @@ func (o *office) begin(deliver func(context.Context, target, Message, []string) 
 			}
 			return Message{Title: fmt.Sprintf("%d: %s", n, strings.Join(names, " "))}
 		},
-		Env: func() []string { return nil }, Lang: func() string { return o.lang }, Log: slog.New(slog.DiscardHandler),
+		Env: func() []string { return nil }, Answer: o.press, Lang: func() string { return o.lang }, Log: slog.New(slog.DiscardHandler),
 	})
 	if deliver != nil {
 		o.n.deliver = deliver
@@ -103,7 +105,7 @@ func (o *office) request(id string) Request {
 	}
 	return Request{ID: id, Look: facts, Say: func(rung string) (Message, bool) {
 		_, open := facts()
-		return Message{Title: id, Text: rung, Request: id, Run: "ask/" + id, Form: "/" + id + "/form.md", Rung: rung}, open
+		return Message{Title: id, Text: rung, Request: id, Run: "ask/" + id, Form: "/" + id + "/form.md", Rung: rung, Buttons: o.buttons}, open
 	}}
 }
 

@@ -52,6 +52,10 @@ type Options struct {
 	Environ []string
 	// Env is the environment of the user's own program.
 	Env func() []string
+	// Answer gives the answer of a press; nil: messages have no buttons. Listener names the
+	// processes that know the same requests as this one.
+	Answer   Answer
+	Listener string
 	// Lang returns the language of the records of attempts.
 	Lang func() string
 	// Now is the clock, in the zone of the quiet hours.
@@ -70,6 +74,8 @@ type Notifier struct {
 	mu      sync.Mutex
 	queue   []event
 	sending sync.WaitGroup
+	// following counts the streams that are open.
+	following sync.WaitGroup
 
 	// The fields below belong to the loop.
 	settings Settings
@@ -77,6 +83,7 @@ type Notifier struct {
 	broken   string // the last problem that was logged
 	open     map[string]*openRequest
 	relist   time.Time
+	streams  map[string]context.CancelFunc
 }
 
 // event says that a request has opened or closed, or that those of a list may have opened.
@@ -113,10 +120,14 @@ const (
 // New returns a notifier. It tells people after calls of Begin and Run.
 func New(o Options) *Notifier {
 	n := &Notifier{
-		o: o, ledger: ledger{dir: o.State, memory: newMemory()}, deliver: func(ctx context.Context, t target, m Message, env []string) error {
-			return deliver(ctx, t, m, o.Environ, env)
-		},
-		woken: make(chan struct{}, 1), open: map[string]*openRequest{},
+		o: o, ledger: ledger{dir: o.State, memory: newMemory()},
+		woken: make(chan struct{}, 1), open: map[string]*openRequest{}, streams: map[string]context.CancelFunc{},
+	}
+	n.deliver = func(ctx context.Context, t target, m Message, env []string) error {
+		if t.ntfy != nil && o.Answer != nil {
+			return n.sendNtfy(ctx, t, m)
+		}
+		return deliver(ctx, t, m, o.Environ, env)
 	}
 	n.enabled.Store(o.Settings().Enabled())
 	return n
@@ -176,8 +187,11 @@ func (n *Notifier) Run(ctx context.Context) {
 	go func() {
 		defer close(done)
 		for ctx.Err() == nil {
-			n.rest(ctx, n.round(sends))
+			next := n.round(sends)
+			n.follow(ctx)
+			n.rest(ctx, next)
 		}
+		n.following.Wait()
 		n.sending.Wait()
 	}()
 	<-ctx.Done()

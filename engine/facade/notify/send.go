@@ -30,6 +30,12 @@ const sendTime = 10 * time.Second
 type Message struct {
 	// Title is one line without control characters, Text the rest.
 	Title, Text string
+	// Buttons are answers that people can press, none if the message shows too little to decide
+	// by. They go to topics of ntfy alone.
+	Buttons Buttons
+	// Page is the URL of the request's page, "" for none, and Open the name of the button that
+	// opens it.
+	Page, Open string
 	// Request, Run, Form and Rung go to the user's own program. They are empty if one message
 	// is about several requests.
 	Request, Run, Form, Rung string

@@ -30,7 +30,10 @@ type Settings struct {
 	// Quiet are hours of local time, such as "22:00-07:00"; "" means none.
 	Quiet string `toml:"quiet"`
 	// Remind are the ages of a request at which people are told again.
-	Remind   []string     `toml:"remind"`
+	Remind []string `toml:"remind"`
+	// Answers is a topic on the servers of those URLs of ntfy to which buttons in messages post
+	// answers; "" means that messages have no buttons.
+	Answers  string       `toml:"answers"`
 	Escalate []Escalation `toml:"escalate"`
 }
 
@@ -91,13 +94,15 @@ type plan struct {
 	on      []string
 	quiet   quietHours
 	rungs   []rung // by age
+	answers string
 }
 
 // target is somebody to tell.
 type target struct {
 	key  string // the name of the target without its secrets
 	url  string
-	argv []string // of the user's own program
+	argv []string   // of the user's own program
+	ntfy *ntfyTopic // of a URL of ntfy, if presses of buttons may answer; nil otherwise
 }
 
 // desktop is the target that shows messages on this machine's screen.
@@ -115,7 +120,7 @@ const opening = "opening"
 
 // plan parses the settings.
 func (s Settings) plan() (p plan, key string, err error) {
-	p = plan{targets: map[string]target{}, on: s.On}
+	p = plan{targets: map[string]target{}, on: s.On, answers: s.Answers}
 	if p.quiet, err = readQuiet(s.Quiet); err != nil {
 		return p, "quiet", err
 	}
@@ -152,6 +157,9 @@ func (s Settings) plan() (p plan, key string, err error) {
 		if err = cmp.Or(err, p.addRung("escalate", e.After, to)); err != nil {
 			return p, "escalate", err
 		}
+	}
+	if err := p.addAnswers(); err != nil {
+		return p, "answers", err
 	}
 	if len(p.targets) > mostTargets || len(p.rungs) > mostRungs {
 		return p, "to", templates.Errorf("notify.setting.many", "targets", mostTargets, "times", mostRungs)
