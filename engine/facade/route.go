@@ -58,6 +58,9 @@ type Route struct {
 	Handle func(c *Call) (status int, data any, err error)
 }
 
+// isPage reports whether a browser shows the answer.
+func (r Route) isPage() bool { return r.Page || r.Access == SessionOnly }
+
 // Param is a name in the query of a route.
 type Param struct {
 	Name, Summary string

@@ -44,6 +44,9 @@ type Options struct {
 	// PublicURL is the address at which browsers reach the server, "" for the listening
 	// address.
 	PublicURL string
+	// PageHost is the name of this machine at which pages are shown and browsers are logged in,
+	// because they send a cookie to all ports of a host; "" stands for every name.
+	PageHost string
 	// Hosts and Origins are further ones that a call may name; loopback is always allowed.
 	Hosts, Origins []string
 	// Encode puts data into its envelope, or encodes it bare.
@@ -129,6 +132,9 @@ func (s *Server) admit(c *Call) (route Route, err error) {
 	if err != nil {
 		return route, err
 	}
+	if s.isElsewhere(c.Request) && route.isPage() {
+		return route, s.movePage(c.Request)
+	}
 	if err := s.identify(c, route); err != nil {
 		return route, err
 	}
@@ -181,12 +187,34 @@ func (s *Server) isHost(header string) bool {
 	if isLoopbackHost(host) {
 		return true
 	}
-	known := slices.Clone(s.o.Hosts)
+	known := append(slices.Clone(s.o.Hosts), s.o.PageHost)
 	if u, err := url.Parse(s.o.PublicURL); err == nil && u.Host != "" {
 		known = append(known, u.Host)
 	}
 	return slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, header) || strings.EqualFold(k, host) })
 }
+
+// isElsewhere reports whether a call names this machine by a name at which no pages are shown.
+func (s *Server) isElsewhere(r *http.Request) bool {
+	return s.o.PageHost != "" && IsLoopback(r.Host)
+}
+
+// movePage returns the error that leads a browser to the host of the pages.
+func (s *Server) movePage(r *http.Request) error {
+	if r.Method != http.MethodGet {
+		return Deny(http.StatusForbidden, "host", "page.no.host")
+	}
+	host := s.o.PageHost
+	if _, port, err := net.SplitHostPort(r.Host); err == nil {
+		host = net.JoinHostPort(host, port)
+	}
+	return movedPage("http://" + host + r.URL.RequestURI())
+}
+
+// movedPage is the error for a page that is shown at another address.
+type movedPage string
+
+func (to movedPage) Error() string { return "moved to " + string(to) }
 
 // hostOf returns a host without its port.
 func hostOf(header string) string {
@@ -242,7 +270,7 @@ func (s *Server) identify(c *Call, r Route) error {
 		c.Who = identityOf(t)
 		return nil
 	}
-	if s.o.Sessions != nil && r.Access != TokenOnly {
+	if s.o.Sessions != nil && r.Access != TokenOnly && !s.isElsewhere(c.Request) {
 		if who, ok := s.o.Sessions.of(c.Request, s.o.Tokens, now); ok {
 			c.Who = who
 			return nil
@@ -295,6 +323,10 @@ func (s *Server) handle(c *Call, r Route) error {
 
 // refuse answers with a problem.
 func (s *Server) refuse(c *Call, r Route, err error) {
+	if to, ok := err.(movedPage); ok {
+		http.Redirect(c.Writer, c.Request, string(to), http.StatusTemporaryRedirect)
+		return
+	}
 	p := problemOf(err)
 	if !errors.As(err, new(*Problem)) {
 		s.o.Log.Warn("a call cannot be answered", "path", c.URL.Path, "err", err)
@@ -302,7 +334,7 @@ func (s *Server) refuse(c *Call, r Route, err error) {
 	if allow, ok := p.Members["allow"].([]string); ok {
 		c.Writer.Header().Set("Allow", strings.Join(allow, ", "))
 	}
-	if (r.Page || r.Access == SessionOnly) && s.o.Page != nil && s.o.Page(c, p) {
+	if r.isPage() && s.o.Page != nil && s.o.Page(c, p) {
 		return
 	}
 	p.write(c.Writer)

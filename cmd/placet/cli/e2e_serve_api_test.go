@@ -263,9 +263,10 @@ func TestServeAFormWithoutSessionIsNotLost(t *testing.T) {
 	got, text := v.visit(path, forged)
 	unsent("a form of another session", got, text)
 	if r := s.call("", "POST", "/api/v1/requests/"+percent("ask/q0000", s.requestOf("ask/q0000"))+"/answer", map[string]any{"response": "deploy"}, func(r *http.Request) {
-		for _, c := range v.client.Jar.Cookies(r.URL) {
+		for _, c := range v.client.Jar.Cookies(&url.URL{Scheme: "http", Host: s.pages}) {
 			r.AddCookie(c)
 		}
+		r.Host = s.pages
 	}); r.status != 403 || r.text("code") != "csrf" {
 		t.Errorf("a script's call without the form's token: %d %s", r.status, r.body)
 	}

@@ -103,7 +103,7 @@ func TestServeNamesAnAddressThatLetsIn(t *testing.T) {
 	if found == nil || !strings.HasPrefix(found[1], "http://127.0.0.1:") {
 		t.Fatalf("it says %s", d.said())
 	}
-	s := &site{place: p, daemon: d, url: found[1], tokens: map[string]string{}}
+	s := &site{place: p, daemon: d, url: found[1], pages: strings.Split(loginAt.FindString(d.said()), "/")[2], tokens: map[string]string{}}
 	s.visitor().logIn()
 }
 

@@ -31,7 +31,7 @@ func (s *site) visitor() visitor {
 	return visitor{s, &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
-// visit opens a page, or posts a form if one is given.
+// visit opens a page at the host of the pages, or posts a form if one is given.
 func (v visitor) visit(path string, form url.Values, change ...func(*http.Request)) (*http.Response, string) {
 	v.t.Helper()
 	method, body := "GET", io.Reader(nil)
@@ -44,8 +44,9 @@ func (v visitor) visit(path string, form url.Values, change ...func(*http.Reques
 	}
 	if form != nil {
 		q.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		q.Header.Set("Origin", v.url)
+		q.Header.Set("Origin", "http://"+v.pages)
 	}
+	q.Host = v.pages
 	for _, c := range change {
 		c(q)
 	}
@@ -69,6 +70,40 @@ func (v visitor) logIn(args ...string) *http.Response {
 		v.t.Fatalf("login: %d %s", got.StatusCode, text)
 	}
 	return got
+}
+
+// Browsers send a cookie to all ports of a host, so the pages of a workspace have a host of their
+// own. Elsewhere on this machine a page leads there, and a session is none.
+func TestPagesHaveAHostOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, t.TempDir(), 1)
+	s := serveAt(p)
+	v := s.visitor()
+	v.logIn()
+	if !regexp.MustCompile(`^placet-[0-9a-f]{8}\.localhost:\d+$`).MatchString(s.pages) {
+		t.Errorf("the pages are at %s", s.pages)
+	}
+	_, port, _ := strings.Cut(s.pages, ":")
+	for _, elsewhere := range []string{"127.0.0.1:" + port, "localhost:" + port} {
+		got, _ := v.visit("/runs?x=1", nil, host(elsewhere))
+		if to := got.Header.Get("Location"); got.StatusCode != http.StatusTemporaryRedirect || to != "http://"+s.pages+"/runs?x=1" {
+			t.Errorf("at %s: %d to %q", elsewhere, got.StatusCode, to)
+		}
+		if got, _ := v.visit("/api/v1/runs", nil, host(elsewhere)); got.StatusCode != http.StatusUnauthorized {
+			t.Errorf("a session at %s: %d", elsewhere, got.StatusCode)
+		}
+		if got, _ := s.visitor().visit("/login", url.Values{"link": {s.link()}}, host(elsewhere), func(q *http.Request) { q.Header.Set("Origin", "http://"+elsewhere) }); got.StatusCode != http.StatusForbidden || len(got.Cookies()) > 0 {
+			t.Errorf("a login at %s: %d", elsewhere, got.StatusCode)
+		}
+	}
+	if got, _ := v.visit("/api/v1/runs", nil); got.StatusCode != http.StatusOK {
+		t.Errorf("a session at home: %d", got.StatusCode)
+	}
+	for _, other := range []string{"placet-00000000.localhost:" + port, "evil." + s.pages} {
+		if got, _ := v.visit("/", nil, host(other)); got.StatusCode != http.StatusForbidden {
+			t.Errorf("at %s: %d", other, got.StatusCode)
+		}
+	}
 }
 
 var formField = regexp.MustCompile(`name="(csrf|digest)" value="([^"]+)"`)
@@ -160,7 +195,7 @@ func TestServeSessions(t *testing.T) {
 		}
 	}
 	for what, path := range map[string]string{"the API": "/api/v1/requests/" + p.requestID(0) + "/answer", "the logout": "/logout"} {
-		r := s.call("", "POST", path, map[string]any{"response": "approve", "digest": form.Get("digest")}, header("Cookie", cookies[0].Name+"="+cookies[0].Value), func(r *http.Request) {
+		r := s.call("", "POST", path, map[string]any{"response": "approve", "digest": form.Get("digest")}, header("Cookie", cookies[0].Name+"="+cookies[0].Value), host(s.pages), func(r *http.Request) {
 			if what == "the logout" {
 				r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			}

@@ -40,7 +40,6 @@ func TestServeIsReachedByOtherNames(t *testing.T) {
 	if said := s.daemon.said(); !strings.Contains(said, "serving on https://placet.example.com\n") || !regexp.MustCompile(`https://placet\.example\.com/login#\S{43}`).MatchString(said) {
 		t.Errorf("serve says %s", said)
 	}
-	host := func(name string) func(*http.Request) { return func(r *http.Request) { r.Host = name } }
 	origin := func(name string) func(*http.Request) {
 		return func(r *http.Request) { r.Header.Set("Origin", name) }
 	}
@@ -109,7 +108,7 @@ func TestServeOpensABrowser(t *testing.T) {
 			link = strings.TrimSpace(rest)
 			return n == "1"
 		})
-		if got, _ := s.visitor().visit("/login", url.Values{"link": {link}}); !strings.HasPrefix(link, s.url+"/login#") || got.Header.Get("Location") != page {
+		if got, _ := s.visitor().visit("/login", url.Values{"link": {link}}); !strings.HasPrefix(link, "http://"+s.pages+"/login#") || got.Header.Get("Location") != page {
 			t.Errorf("open %q opens %q, which leads to %q", arg, link, got.Header.Get("Location"))
 		}
 	}

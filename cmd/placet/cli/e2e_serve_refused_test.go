@@ -57,7 +57,6 @@ func TestServeRefuses(t *testing.T) {
 	header := func(name, value string) func(*http.Request) {
 		return func(r *http.Request) { r.Header.Set(name, value) }
 	}
-	host := func(name string) func(*http.Request) { return func(r *http.Request) { r.Host = name } }
 	large := `{"response":"approve","comment":"` + strings.Repeat("x", 2<<20) + `"}`
 	before := p.digests()
 	for _, x := range []struct {

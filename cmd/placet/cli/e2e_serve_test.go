@@ -21,6 +21,7 @@ type site struct {
 	*place
 	daemon *daemon
 	url    string
+	pages  string // the host of its pages
 	tokens map[string]string
 }
 
@@ -44,7 +45,10 @@ func (s *site) begin() {
 		if found != nil {
 			s.url = found[1]
 		}
-		return found != nil
+		if link := loginAt.FindString(s.daemon.said()); link != "" {
+			s.pages = strings.Split(link, "/")[2]
+		}
+		return found != nil && s.pages != ""
 	})
 }
 
@@ -70,6 +74,9 @@ func (s *site) token(name, roles string, more ...string) {
 	}
 	s.tokens[name] = secret
 }
+
+// host names another host in a call.
+func host(name string) func(*http.Request) { return func(r *http.Request) { r.Host = name } }
 
 // reply is an answer to a call.
 type reply struct {

@@ -103,7 +103,6 @@ func TestSlackUnsignedCallsNeedThisHost(t *testing.T) {
 	p.configure("[serve]\nallowed_hosts = [\"placet.example\"]\n[slack]\nallow_unsigned = true\n")
 	s := serveAt(p)
 	body := `{"token":"t","challenge":"abc123","type":"url_verification"}`
-	host := func(name string) func(*http.Request) { return func(r *http.Request) { r.Host = name } }
 	for _, name := range []string{"localhost", "127.0.0.1:8787", "[::1]"} {
 		if r := s.call("", "POST", "/api/slack/events", body, host(name)); r.status != 200 || r.text("challenge") != "abc123" {
 			t.Errorf("%s: %d %s", name, r.status, r.body)

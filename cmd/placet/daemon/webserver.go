@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -108,7 +109,7 @@ func (s *webServer) serve(b *workspace.Workspace, watcher *watch.Watcher, log *s
 func (s *webServer) routed(b *workspace.Workspace, metrics http.Handler, log *slog.Logger) *facade.Server {
 	refused := metric{name: "placet_refused_answers_total", kind: "counter", help: "Answers that came over HTTP from somebody who may not give them."}
 	s.registry.gather(func(tell tell) { tell(refused, float64(s.app.Refused())) })
-	sessions := &facade.Sessions{Site: filepath.Base(b.StateDir.Location())[:8], Owner: console.Login(), Secure: strings.HasPrefix(b.Serve.PublicURL, "https://"), Take: func(hash string, now time.Time) (string, bool) { return workspace.TakeLogin(b, hash, now) }}
+	sessions := &facade.Sessions{Site: siteOf(b), Owner: console.Login(), Secure: strings.HasPrefix(b.Serve.PublicURL, "https://"), Take: func(hash string, now time.Time) (string, bool) { return workspace.TakeLogin(b, hash, now) }}
 	s.app.Begin(b, web.Options{
 		Wait: b.Serve.Waits(), Version: s.Version, Log: log, Tokens: s.Tokens, Sessions: sessions,
 		Metrics: func(c *facade.Call) { metrics.ServeHTTP(c.Writer, c.Request) },
@@ -116,7 +117,7 @@ func (s *webServer) routed(b *workspace.Workspace, metrics http.Handler, log *sl
 		AgentWait: s.AgentWait, Explanation: s.Explanation,
 	})
 	server := facade.New(facade.Options{
-		Routes: s.app.Routes(), Tokens: s.Tokens, Sessions: sessions, PublicURL: b.Serve.PublicURL,
+		Routes: s.app.Routes(), Tokens: s.Tokens, Sessions: sessions, PublicURL: b.Serve.PublicURL, PageHost: pageHost(b),
 		Hosts: slices.Concat(b.Serve.AllowedHosts, namedHost(cmp.Or(s.Address, b.Serve.Listen))), Origins: b.Serve.AllowedOrigins,
 		Encode: web.Encode, Page: s.app.Problem, Now: b.Env.Now, Log: log,
 	})
@@ -156,9 +157,24 @@ func (s *webServer) turns() bool {
 	return seen != nil && time.Since(seen.at) < oldLook && !seen.stopped
 }
 
-// LoginLink makes a link by which a browser logs in once, as a token or, without a name,
-// as the owner.
-func LoginLink(b *workspace.Workspace, url, token string) (string, error) {
+// siteOf returns a word that distinguishes the pages of a workspace from those of others.
+func siteOf(b *workspace.Workspace) string { return filepath.Base(b.StateDir.Location())[:8] }
+
+// pageHost returns the name of this machine at which the pages of a workspace are shown: browsers
+// resolve every name below localhost themselves. It is "" where public_url says where they are.
+func pageHost(b *workspace.Workspace) string {
+	if b.Serve.PublicURL != "" {
+		return ""
+	}
+	return "placet-" + siteOf(b) + ".localhost"
+}
+
+// LoginLink makes a link by which a browser logs in once to the server at an address, as a token
+// or, without a name, as the owner.
+func LoginLink(b *workspace.Workspace, at, token string) (string, error) {
+	if u, err := url.Parse(at); err == nil && pageHost(b) != "" && facade.IsLoopback(u.Host) {
+		at = "http://" + net.JoinHostPort(pageHost(b), u.Port())
+	}
 	word, err := workspace.NewLogin(b, token)
-	return url + "/login#" + word, err
+	return at + "/login#" + word, err
 }
