@@ -33,6 +33,8 @@ type Announcer struct {
 	notifier *notify.Notifier // nil if nothing can be recorded
 	// only names the runs that alone are known, "" for all.
 	only string
+	// PostTo is the address whose calls come to Press, "" for none. It is set before Begin.
+	PostTo string
 }
 
 // Attach makes a loop report opened and closed requests to the announcer. Begin must be called
@@ -55,7 +57,7 @@ func (a *Announcer) begin(b *workspace.Workspace, log *slog.Logger, list func() 
 		a.families[f.Layout.Name()] = f
 	}
 	a.notifier = notify.New(notify.Options{
-		State: b.StateDir, Settings: func() notify.Settings { return b.Current().Notify }, List: list, Summarize: a.summarize, Answer: a.press, Listener: a.only,
+		State: b.StateDir, Settings: func() notify.Settings { return b.Current().Notify }, List: list, Summarize: a.summarize, Answer: a.press, Listener: a.only, PostTo: a.PostTo,
 		Environ: b.Env.Environ, Env: func() []string { return exec.Environ(b.Env.Environ, b.Current().Commands.Env) }, Lang: func() string { return b.Current().Language }, Now: b.Env.Now, Log: log,
 	})
 	a.notifier.Begin()

@@ -121,3 +121,12 @@ func closedBefore(v *workspace.Workspace, at view.RequestAt, r answer.Reply) err
 	}
 	return templates.Errorf("page.no.closed", "answer", c)
 }
+
+// Press answers for the code in a call that a button has made. The error says why the press does not
+// count. It must not be called before Begin has returned.
+func (a *Announcer) Press(ctx context.Context, text string) error {
+	if a.notifier == nil {
+		return a.b.Stateless
+	}
+	return a.notifier.Press(ctx, text)
+}

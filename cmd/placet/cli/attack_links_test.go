@@ -210,6 +210,35 @@ func TestAButtonNeedsAllThatIsShown(t *testing.T) {
 	a.ends(t, 0, "approve\n")
 }
 
+// Under serve with a public address buttons post there. A press counts there as it does on the
+// topic, and a code that nobody made does not.
+func TestAButtonPostsToTheServer(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)
+	n := ntfytest.New(t)
+	p.write("placet.toml", "")
+	p.linkSettings(n, "[serve]\npublic_url = \"https://placet.example.com\"\n")
+	s := &site{place: p, tokens: map[string]string{}, url: "http://127.0.0.1:" + freePort(t)}
+	s.daemon = s.launch(nil, []string{placetBinary(t), "-C", s.root, "serve", "--listen", strings.TrimPrefix(s.url, "http://")})
+	t.Cleanup(func() { s.daemon.stop(syscall.SIGTERM) })
+	s.await(s.daemon)
+	m := p.offered(t, n, "a", "")
+	button, _ := m.Button("Approve")
+	if open, has := m.Button("Open"); button.URL != "https://placet.example.com/api/links" || !has || open.Action != "view" || !strings.HasPrefix(open.URL, "https://placet.example.com/requests/ask") {
+		t.Errorf("the buttons are %+v", m.Actions)
+	}
+	public := host("placet.example.com")
+	guess := button.Body[:len(button.Body)-32] + strings.Repeat("0", 32)
+	if r := s.call("", "POST", "/api/links", guess, public); r.status != 409 {
+		t.Errorf("a guess: %d %s", r.status, r.body)
+	}
+	p.isOpen(t, "a")
+	if r := s.call("", "POST", "/api/links", button.Body, public); r.status != 200 {
+		t.Errorf("a press: %d %s", r.status, r.body)
+	}
+	p.approvedByLink(t, "a")
+}
+
 // linked makes messages of a place go to a server of ntfy, with buttons, and starts a daemon.
 func (p *place) linked(t *testing.T, more string) *ntfytest.Server {
 	t.Helper()

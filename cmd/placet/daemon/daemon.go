@@ -48,16 +48,20 @@ type Server interface {
 	listen(b *workspace.Workspace) error
 	// serve answers until close, and prints its address.
 	serve(b *workspace.Workspace, watcher *watch.Watcher, log *slog.Logger)
+	// presses gives the server what answers for presses of buttons, before it serves, and returns
+	// the address to which buttons post; "" for none.
+	presses(b *workspace.Workspace, press func(ctx context.Context, text string) error) (at string)
 	close()
 }
 
 // noServer answers nobody.
 type noServer struct{}
 
-func (noServer) attach(*loop.Options)                                     {}
-func (noServer) listen(*workspace.Workspace) error                        { return nil }
-func (noServer) serve(*workspace.Workspace, *watch.Watcher, *slog.Logger) {}
-func (noServer) close()                                                   {}
+func (noServer) attach(*loop.Options)                                                     {}
+func (noServer) listen(*workspace.Workspace) error                                        { return nil }
+func (noServer) serve(*workspace.Workspace, *watch.Watcher, *slog.Logger)                 {}
+func (noServer) presses(*workspace.Workspace, func(context.Context, string) error) string { return "" }
+func (noServer) close()                                                                   {}
 
 // Run serves the workspace until the context ends.
 func Run(ctx context.Context, w *console.Env, o Options) error {
@@ -100,10 +104,11 @@ func Run(ctx context.Context, w *console.Env, o Options) error {
 	if err := workspace.ClearServedAt(b, ""); err != nil { // left by a serve that was killed
 		log.Warn("placet open and placet open --print may print links to a server that is gone", "err", err)
 	}
+	announcer.PostTo = t.presses(b, announcer.Press)
+	announcer.Begin(b, log)
 	t.serve(b, watcher, log)
 	NoteUntrusted(b, view.Untrusted(b, nil))
 	NoteWarnings(b, "")
-	announcer.Begin(b, log)
 	go b.Changing.Poll(ctx, func() { b.Runner.Revoke(b.Changing.Revoked) })
 	go workspace.ReportHealth(ctx, b, watcher)
 	ctx, end := context.WithCancelCause(ctx)

@@ -59,6 +59,11 @@ func (m *answering) close() {
 	}
 }
 
+// presses implements [Server]: it takes none.
+func (m *answering) presses(*workspace.Workspace, func(context.Context, string) error) string {
+	return ""
+}
+
 // metricsServer answers with metrics, and with nothing else.
 type metricsServer struct {
 	answering

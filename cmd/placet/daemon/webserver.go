@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
 	"net"
 	"net/http"
@@ -35,7 +36,8 @@ type Pages struct {
 type webServer struct {
 	answering
 	Pages
-	app *web.App
+	app   *web.App
+	press func(ctx context.Context, text string) error
 }
 
 // NewPages returns a server of the API and the pages of a workspace, and of its metrics.
@@ -66,6 +68,15 @@ func (s *webServer) listen(b *workspace.Workspace) error {
 		return console.Usage("cli.serve.unsigned", "address", l.Addr()).Try("cli.serve.sign")
 	}
 	return nil
+}
+
+// presses implements [Server]: whoever has a button reaches the public address.
+func (s *webServer) presses(b *workspace.Workspace, press func(ctx context.Context, text string) error) (at string) {
+	s.press = press
+	if b.Serve.PublicURL == "" {
+		return ""
+	}
+	return strings.TrimSuffix(b.Serve.PublicURL, "/") + web.LinksPath
 }
 
 // mayServe returns the reason why a workspace cannot be served over HTTP, or nil.
@@ -114,7 +125,7 @@ func (s *webServer) routed(b *workspace.Workspace, metrics http.Handler, log *sl
 		Wait: b.Serve.Waits(), Version: s.Version, Log: log, Tokens: s.Tokens, Sessions: sessions,
 		Metrics: func(c *facade.Call) { metrics.ServeHTTP(c.Writer, c.Request) },
 		Turns:   s.turns, Sender: b.Sender(), Loopback: listensToLoopback(s.listener),
-		AgentWait: s.AgentWait, Explanation: s.Explanation,
+		AgentWait: s.AgentWait, Explanation: s.Explanation, Press: s.press,
 	})
 	server := facade.New(facade.Options{
 		Routes: s.app.Routes(), Tokens: s.Tokens, Sessions: sessions, PublicURL: b.Serve.PublicURL, PageHost: pageHost(b),

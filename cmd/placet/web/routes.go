@@ -71,6 +71,7 @@ func (a *App) Routes() []facade.Route {
 	routes = append(routes, nemawashi.Routes(surface{a})...)
 	routes = append(routes, a.agentRoutes()...)
 	routes = append(routes, a.slackRoutes()...)
+	routes = append(routes, a.linkRoute())
 	routes = append(routes, a.pageRoutes()...)
 	// The description covers the whole table, including itself.
 	describe := facade.Route{Method: http.MethodGet, Path: "/openapi.json", Summary: "This description", Bare: true}

@@ -8,6 +8,7 @@
 package web
 
 import (
+	"context"
 	"log/slog"
 	"sync"
 	"time"
@@ -33,6 +34,8 @@ type Options struct {
 	// Sender calls Slack. Loopback says that only this machine reaches the server.
 	Sender   *send.Sender
 	Loopback bool
+	// Press answers for the code in the call of a button.
+	Press func(ctx context.Context, text string) error
 	// AgentWait is how long an agent's call waits if it does not say, and Explanation returns the
 	// explanation for people of a run's state.
 	AgentWait   time.Duration

@@ -29,6 +29,7 @@ type office struct {
 	lang     string // of what is recorded
 	press    Answer // nil: messages have no buttons
 	buttons  Buttons
+	postTo   string
 
 	mu       sync.Mutex
 	requests map[string]Facts
@@ -68,7 +69,7 @@ func (o *office) begin(deliver func(context.Context, target, Message, []string) 
 			}
 			return Message{Title: fmt.Sprintf("%d: %s", n, strings.Join(names, " "))}
 		},
-		Env: func() []string { return nil }, Answer: o.press, Lang: func() string { return o.lang }, Log: slog.New(slog.DiscardHandler),
+		Env: func() []string { return nil }, Answer: o.press, PostTo: o.postTo, Lang: func() string { return o.lang }, Log: slog.New(slog.DiscardHandler),
 	})
 	if deliver != nil {
 		o.n.deliver = deliver

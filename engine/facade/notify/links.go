@@ -66,9 +66,9 @@ type stream struct {
 	name    string
 	topic   *ntfyTopic
 	targets map[string]target
-	wrong   []time.Time // the last presses that answered nothing
-	full    bool        // there were too many of them
-	said    string      // the last problem that was logged
+	said    string // the last problem that was logged
+	full    bool   // too many presses answered nothing
+	failures
 }
 
 // streams returns the topics of answers, by a name for each and its targets.
@@ -209,32 +209,70 @@ func readLine(r *bufio.Reader) (line []byte, whole bool, err error) {
 	return nil, false, err
 }
 
-// pressed answers for the code in a message, if this workspace has made it and nobody has used it.
-// It tells the target why a press did not count.
+// pressed answers for the code in a message of a stream.
 func (n *Notifier) pressed(ctx context.Context, s *stream, e ntfyEvent) {
-	code, mine := strings.CutPrefix(strings.TrimSpace(e.Message), n.codePrefix())
+	err := n.answer(ctx, &s.failures, func(key string) (t target, ok bool) { t, ok = s.targets[key]; return t, ok }, e.ID, e.Message)
+	if errors.Is(err, errMany) && !s.full {
+		n.o.Log.Warn("presses of buttons are passed over for a minute: too many answered nothing", "topic", s.name)
+	}
+	s.full = errors.Is(err, errMany)
+}
+
+// calledID stands for the message of a press that comes by a call: the button may repeat the call.
+const calledID = "call"
+
+// Press answers for the code in the body of a call that a button has made. The error says why the
+// press does not count.
+func (n *Notifier) Press(ctx context.Context, text string) error {
+	p, _, err := n.o.Settings().plan()
+	if err != nil {
+		return err
+	}
+	n.calling.Lock()
+	defer n.calling.Unlock()
+	err = n.answer(ctx, &n.calls, func(key string) (t target, ok bool) { t = p.targets[key]; return t, t.ntfy != nil }, calledID, text)
+	if errors.Is(err, errOther) {
+		n.calls.add(n.o.Now())
+	}
+	return err
+}
+
+var (
+	// errOther says that a text is no code of this workspace.
+	errOther = templates.Errorf("notify.press.unknown")
+	// errUnknown says that a text looks like one.
+	errUnknown = templates.Errorf("notify.press.unknown")
+	// errMany says that too many presses answered nothing.
+	errMany = templates.Errorf("notify.press.many")
+)
+
+// answer answers for the code in a text, if this workspace has made it for one of its targets and
+// nobody has used it. It tells the target why a press did not count.
+func (n *Notifier) answer(ctx context.Context, f *failures, find func(key string) (target, bool), message, text string) error {
+	code, mine := strings.CutPrefix(strings.TrimSpace(text), n.codePrefix())
 	if !mine {
-		return
+		return errOther
 	}
-	if !s.mayFail(n.o.Now()) {
-		if !s.full {
-			n.o.Log.Warn("presses of buttons are passed over for a minute: too many answered nothing", "topic", s.name)
-		}
-		s.full = true
-		return
+	if !f.fits(n.o.Now()) {
+		return errMany
 	}
-	s.full = false
 	l, known := n.o.State.Link(code)
-	t, has := s.targets[l.Target]
-	var err error
+	t, has := find(l.Target)
 	if !known || !has {
-		s.fails(n.o.Now())
-		return
+		f.add(n.o.Now())
+		return errUnknown
 	}
-	if known, err = n.use(ctx, code, e.ID, l); err == nil || !known || ctx.Err() != nil {
-		return
+	known, err := n.use(ctx, code, message, l)
+	if err == nil || !known || ctx.Err() != nil {
+		return err
 	}
-	s.fails(n.o.Now())
+	f.add(n.o.Now())
+	n.tellRefused(ctx, t, l, err)
+	return err
+}
+
+// tellRefused tells a target why a press did not count.
+func (n *Notifier) tellRefused(ctx context.Context, t target, l statedir.Link, err error) {
 	n.o.Log.Info("a press of a button did not count", "target", t.key, "request", l.Request, "err", err)
 	lang := n.o.Lang()
 	ctx, cancel := context.WithTimeout(ctx, sendTime)
@@ -269,10 +307,18 @@ func (n *Notifier) use(ctx context.Context, code, message string, l statedir.Lin
 	return true, err
 }
 
-// mayFail reports whether fewer presses than mostWrong answered nothing in the last minute.
-func (s *stream) mayFail(now time.Time) bool {
-	s.wrong = slices.DeleteFunc(s.wrong, func(at time.Time) bool { return now.Sub(at) > time.Minute || at.After(now) })
-	return len(s.wrong) < mostWrong
+// failures are the times of the last presses that answered nothing.
+type failures []time.Time
+
+// fits reports whether there were fewer than mostWrong in the last minute.
+func (f *failures) fits(now time.Time) bool {
+	*f = slices.DeleteFunc(*f, func(at time.Time) bool { return now.Sub(at) > time.Minute || at.After(now) })
+	return len(*f) < mostWrong
 }
 
-func (s *stream) fails(now time.Time) { s.wrong = append(s.wrong, now) }
+// add adds one. It keeps no more than decide.
+func (f *failures) add(now time.Time) {
+	if len(*f) < mostWrong {
+		*f = append(*f, now)
+	}
+}

@@ -205,3 +205,33 @@ func TestARefusingServerIsTold(t *testing.T) {
 		t.Errorf("it says %v", err)
 	}
 }
+
+// Where calls come in, buttons post there. A repeated call of the same button succeeds and does
+// nothing; what is no code is refused, and bounded.
+func TestAPressByACall(t *testing.T) {
+	s := ntfytest.New(t)
+	o, came := withButtons(t, s)
+	o.postTo = "https://placet.example.com/api/links"
+	o.begin(nil)
+	o.ask(fact(), "deploy")
+	m := messageAbout(t, s, "deploy")
+	if m.Actions[0].URL != o.postTo {
+		t.Errorf("the button posts to %s", m.Actions[0].URL)
+	}
+	for range 2 {
+		if err := o.n.Press(t.Context(), m.Actions[0].Body); err != nil {
+			t.Error(err)
+		}
+	}
+	if l := <-came; l.Option != "approve" || len(came) > 0 {
+		t.Errorf("%+v came, and %d more", l, len(came))
+	}
+	for i := range mostWrong {
+		if err := o.n.Press(t.Context(), fmt.Sprintf("%s%032x", m.Actions[0].Body[:len("placet-00000000-")], i)); !errors.Is(err, errUnknown) {
+			t.Errorf("a guess: %v", err)
+		}
+	}
+	if err := o.n.Press(t.Context(), m.Actions[1].Body); !errors.Is(err, errMany) || len(came) > 0 {
+		t.Errorf("after too many guesses: %v, %d came", err, len(came))
+	}
+}

@@ -56,6 +56,8 @@ type Options struct {
 	// processes that know the same requests as this one.
 	Answer   Answer
 	Listener string
+	// PostTo is the address whose calls come to Press; "" if buttons post to the topic of answers.
+	PostTo string
 	// Lang returns the language of the records of attempts.
 	Lang func() string
 	// Now is the clock, in the zone of the quiet hours.
@@ -76,6 +78,9 @@ type Notifier struct {
 	sending sync.WaitGroup
 	// following counts the streams that are open.
 	following sync.WaitGroup
+	// calling is held while a call answers; calls are those that answered nothing.
+	calling sync.Mutex
+	calls   failures
 
 	// The fields below belong to the loop.
 	settings Settings

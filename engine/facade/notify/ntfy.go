@@ -119,9 +119,9 @@ func (t *ntfyTopic) message(title, text string) ntfyMessage {
 	}
 }
 
-// press returns the button that posts a code to the topic of answers.
-func (t *ntfyTopic) press(label, code string) ntfyAction {
-	return ntfyAction{Action: "http", Label: label, URL: t.at(t.answers), Method: http.MethodPost, Body: code, Clear: true}
+// press returns the button that posts a code to an address, "" for the topic of answers.
+func (t *ntfyTopic) press(label, code, address string) ntfyAction {
+	return ntfyAction{Action: "http", Label: label, URL: cmp.Or(address, t.at(t.answers)), Method: http.MethodPost, Body: code, Clear: true}
 }
 
 // publish sends a message.
@@ -171,7 +171,7 @@ func (n *Notifier) sendNtfy(ctx context.Context, t target, m Message) error {
 		n.o.Log.Warn("a message has no buttons", "target", t.key, "request", m.Request, "err", err)
 	}
 	for i, code := range codes {
-		out.Actions = append(out.Actions, t.ntfy.press(m.Buttons.List[i].Label, code))
+		out.Actions = append(out.Actions, t.ntfy.press(m.Buttons.List[i].Label, code, n.o.PostTo))
 		out.Message = m.Buttons.Text
 	}
 	if m.Page != "" {
