@@ -2,12 +2,13 @@ package view
 
 import (
 	"slices"
+	"strings"
 
-	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/exec"
 	"placet/engine/gate"
+	"placet/templates"
 )
 
 // Difference returns the changes in a file since a request was made: printable lines of a
@@ -17,9 +18,15 @@ func Difference(b *workspace.Workspace, l ArtifactLine, now engine.Document) (li
 	if !ok {
 		return nil, 0
 	}
-	lines, more = gate.Difference(before, string(now.Body))
+	return DifferenceBetween(before, now, gate.ShownDiff)
+}
+
+// DifferenceBetween returns the changes from a text to a file: at most so many printable lines of
+// a unified diff, and how many more there are. Their blanks stay, because they may be what changed.
+func DifferenceBetween(before string, now engine.Document, most int) (lines []string, more int) {
+	lines, more = gate.DifferenceOf(before, string(now.Body), most)
 	for i, line := range lines {
-		lines[i] = console.OneLine(line)
+		lines[i] = strings.ReplaceAll(templates.Clean(strings.TrimRight(line, "\r")), "\n", " ")
 	}
 	return lines, more
 }
