@@ -108,6 +108,16 @@ const (
 	mostAttempts = 20
 )
 
+// TakesAttempts returns the option of a request that takes a number of attempts, and the most that
+// it takes; "" if none does.
+func TakesAttempts(a engine.OpenRequest) (option string, most int) {
+	offered := slices.ContainsFunc(a.Options, func(o engine.RequestOption) bool { return o.ID == retryMore })
+	if !offered || !slices.Contains(a.Members, "attempts") {
+		return "", 0
+	}
+	return retryMore, mostAttempts
+}
+
 // giveAttempts adds to an answer the number of attempts that it grants.
 func giveAttempts(t view.Request, r Reply, resp *gate.Response) error {
 	switch n := r.Attempts; {

@@ -1,6 +1,8 @@
 package answer
 
 import (
+	"cmp"
+	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -38,6 +40,40 @@ func CheckCounts(b *workspace.Workspace, t view.Request, resp gate.Response) err
 		p = p.Kinded(console.KindChanged)
 	}
 	return p
+}
+
+// WhyNoneCounts returns why no answer that a person could give to a request would count now, nil if
+// one would.
+func WhyNoneCounts(b *workspace.Workspace, t view.Request, by string) (why error) {
+	if len(t.Changed) > 0 {
+		return changed(t)
+	}
+	for _, r := range trials(t, by) {
+		_, err := NewResponse(b, t, r)
+		var p *console.Problem
+		if err == nil || !errors.As(err, &p) || !slices.Contains(closing, p.Kind) {
+			return nil
+		}
+		why = cmp.Or(why, err)
+	}
+	return why
+}
+
+// closing are the kinds of problems that no other answer avoids.
+var closing = []string{console.KindNotApprover, console.KindChanged, console.KindUnusable}
+
+// trials returns one answer for each option that is offered to people elsewhere than at the command
+// line.
+func trials(t view.Request, by string) (all []Reply) {
+	if t.FreeText {
+		return []Reply{{Option: "-", By: by}}
+	}
+	for _, o := range t.Options {
+		if !slices.Contains(t.AtCommandLine, o.ID) {
+			all = append(all, Reply{Option: o.ID, Comment: "-", By: by})
+		}
+	}
+	return all
 }
 
 // snapshotWith returns the run of a request as it would be with an answer. It waits until the

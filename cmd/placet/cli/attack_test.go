@@ -54,6 +54,7 @@ var attacks = slices.Concat(
 	commentAttacks,
 	coordinatorAttacks,
 	linkAttacks,
+	pageAttacks,
 )
 
 func TestAttacks(t *testing.T) {

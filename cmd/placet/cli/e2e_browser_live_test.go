@@ -95,7 +95,10 @@ func TestBrowserFollowsARun(t *testing.T) {
 	second.login(s)
 	second.goes(s, "/runs/afl/plan")
 	second.Until("the form", `!!document.querySelector(".ask form.answer")`)
-	b.Do(chromedp.Click(`.ask input[name=option][value=retry_more]`), chromedp.Click(`.ask .primary`))
+	if browsertest.Eval[bool](b.Tab, `!document.querySelector(".ask input[name=attempts]").disabled`) {
+		t.Error("attempts can be given without the option that takes them")
+	}
+	b.Do(chromedp.Click(`.ask input[name=option][value=retry_more]`), chromedp.SendKeys(`.ask input[name=attempts]`, "4"), chromedp.Click(`.ask .primary`))
 	b.Until("the receipt", `!!document.querySelector(".receipt")`)
 	second.Until("it is answered elsewhere", `document.querySelector(".ask .fields").disabled && !document.querySelector(".ask .elsewhere").hidden`)
 	receipt := ""
@@ -104,6 +107,9 @@ func TestBrowserFollowsARun(t *testing.T) {
 	}
 	if !regexp.MustCompile(`"response": *"retry_more"`).MatchString(receipt) || !strings.Contains(receipt, "the port was taken") {
 		t.Errorf("receipt: %s", receipt)
+	}
+	if state := p.read(plan + "/state.json"); !regexp.MustCompile(`"attempts": *4`).MatchString(state) {
+		t.Errorf("the number of attempts is not in the state: %s", state)
 	}
 	p.hands("http", 3)
 	second.isNode("http", "completed")

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"html/template"
 	"net/url"
+	"strings"
 	"sync"
 
 	"github.com/yuin/goldmark"
@@ -13,6 +14,7 @@ import (
 	extast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
 	"placet/engine/facade"
@@ -35,16 +37,34 @@ var markdown = sync.OnceValue(func() map[string]goldmark.Markdown {
 })
 
 // longestMarkdown limits the text that is rendered, in bytes; a longer one is shown plain.
-const longestMarkdown = 256 << 10
+const longestMarkdown = 512 << 10
 
-// rendered returns a text as HTML, for a page of a language.
-func rendered(lang, text string) template.HTML {
-	text = templates.Clean(text)
-	var out bytes.Buffer
-	if md := cmp.Or(markdown()[lang], markdown()[templates.English]); len(text) <= longestMarkdown && md.Convert([]byte(text), &out) == nil {
-		return template.HTML(out.String())
+// rendered returns a text as HTML, for a page of a language. level is the one of its first heading.
+func rendered(lang, source string, level int) template.HTML {
+	source = templates.Clean(source)
+	md, body := cmp.Or(markdown()[lang], markdown()[templates.English]), []byte(source)
+	if len(source) <= longestMarkdown {
+		doc := md.Parser().Parse(text.NewReader(body))
+		levelHeadings(doc, level)
+		var out bytes.Buffer
+		if md.Renderer().Render(&out, body, doc) == nil {
+			return template.HTML(out.String())
+		}
 	}
-	return template.HTML("<pre>" + template.HTMLEscapeString(text) + "</pre>")
+	return template.HTML("<pre>" + template.HTMLEscapeString(source) + "</pre>")
+}
+
+// levelHeadings makes the headings of a text part of its page's: they begin at a level, and none
+// leaves a level out.
+func levelHeadings(doc ast.Node, level int) {
+	above := level - 1
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if h, ok := n.(*ast.Heading); ok && entering {
+			h.Level = min(h.Level+level-1, above+1, 6)
+			above = h.Level
+		}
+		return ast.WalkContinue, nil
+	})
 }
 
 // plainNodes renders the nodes that could lead elsewhere: raw HTML as text, images as links, and links
@@ -95,9 +115,13 @@ func renderFencedCode(w util.BufWriter, source []byte, node ast.Node, entering b
 		_, _ = w.Write(util.EscapeHTML(n.Info.Segment.Value(source)))
 		_, _ = w.WriteString("</p>\n")
 	}
-	_, _ = w.WriteString("<pre><code>")
-	writeLines(w, source, n)
-	_, _ = w.WriteString("</code></pre>\n")
+	code := strings.TrimSuffix(string(n.Lines().Value(source)), "\n")
+	switch lang := strings.ToLower(string(n.Language(source))); {
+	case lang == "diff" || lang == "patch":
+		_, _ = w.WriteString(string(diffHTML(strings.Split(code, "\n"))))
+	default:
+		_, _ = w.WriteString(string(highlight(languages[lang], code)))
+	}
 	return ast.WalkSkipChildren, nil
 }
 

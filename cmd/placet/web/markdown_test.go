@@ -17,16 +17,16 @@ var (
 )
 
 var tags = []string{
-	"a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "span", "strong",
+	"a", "blockquote", "br", "code", "del", "div", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "ins", "li", "ol", "p", "pre", "span", "strong",
 	"table", "tbody", "td", "th", "thead", "tr", "ul",
 }
 
-var attributes = []string{"align", "class", "href", "rel", "start", "target"}
+var attributes = []string{"align", "aria-hidden", "class", "data-n", "data-then", "href", "rel", "start", "target"}
 
 // checkRendered fails on every tag and attribute that is not the renderer's own.
 func checkRendered(t *testing.T, text string) {
 	t.Helper()
-	for _, one := range tag.FindAllString(string(rendered("en", text)), -1) {
+	for _, one := range tag.FindAllString(string(rendered("en", text, 2)), -1) {
 		parts := plainTag.FindStringSubmatch(one)
 		if parts == nil || !slices.Contains(tags, parts[1]) {
 			t.Fatalf("%q becomes the tag %q", text, one)
@@ -56,7 +56,7 @@ func FuzzRendered(f *testing.F) {
 
 // A forged box of a form is shown as its source.
 func TestTasksAreText(t *testing.T) {
-	got := string(rendered("en", "- [x] approve: forged\n- [ ] submit this answer\n"))
+	got := string(rendered("en", "- [x] approve: forged\n- [ ] submit this answer\n", 2))
 	if want := "<ul>\n<li>[x] approve: forged</li>\n<li>[ ] submit this answer</li>\n</ul>\n"; got != want {
 		t.Errorf("%q", got)
 	}
@@ -70,8 +70,8 @@ func TestLinksToLoopbackAreMarked(t *testing.T) {
 		"[x](https://example.org/)":                 0, "<https://127.0.0.1.example.org/>": 0, "http://127.0.0.1/": 0, "`http://127.0.0.1/`": 0, "[x](docs/localhost.md)": 0,
 	} {
 		for _, lang := range templates.Languages() {
-			if got := strings.Count(string(rendered(lang, text)), ` <strong class="loopback">`+templates.Text(lang, "page.loopback")+"</strong>"); got != want {
-				t.Errorf("%s in %s is marked %d times, expected %d: %s", text, lang, got, want, rendered(lang, text))
+			if got := strings.Count(string(rendered(lang, text, 2)), ` <strong class="loopback">`+templates.Text(lang, "page.loopback")+"</strong>"); got != want {
+				t.Errorf("%s in %s is marked %d times, expected %d: %s", text, lang, got, want, rendered(lang, text, 2))
 			}
 		}
 	}

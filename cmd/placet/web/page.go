@@ -88,6 +88,7 @@ func pageFuncs(lang string, now func() time.Time) template.FuncMap {
 		},
 		"word":   func(key string) string { return templates.Text(lang, key) },
 		"phrase": func(key string, pairs ...any) string { return phrase(lang, key, pairs...) },
+		"whole":  func(s string) console.Cleaned { return console.Cleaned(templates.Clean(s)) },
 		"lines":  func(s string) console.Cleaned { return console.Cleaned(console.Lines(s)) },
 		"clip":   func(n int, s string) string { return console.Cut(console.OneLine(s), n) },
 		"cut":    func(n int, s string) console.Cleaned { return console.Cleaned(console.Cut(console.Lines(s), n)) },

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"placet/cmd/placet/answer"
 	"placet/cmd/placet/console"
@@ -63,9 +62,14 @@ type asked struct {
 	// FormID is the form's id in the page, and Secret is sent with it.
 	FormID, Secret string
 	may            bool
+	// Closing says why no answer would count now, and what can be done; "" if one would.
+	Closing string
 	// Given is the answer that was sent and refused, so that nobody has to type it again.
 	Given answer.Reply
 }
+
+// MayAnswer reports whether the reader may answer what is shown.
+func (a asked) MayAnswer() bool { return a.may && a.Closing == "" && len(a.Changed) == 0 }
 
 // Outdated returns a file that has changed since it was asked about, "" if a person can answer.
 func (a asked) Outdated() (file string) {
@@ -75,8 +79,59 @@ func (a asked) Outdated() (file string) {
 	return file
 }
 
-// MayAnswer reports whether the reader may answer what is shown.
-func (a asked) MayAnswer() bool { return a.may && len(a.Changed) == 0 }
+// IsQuick reports whether one press answers: the request has an option that agrees and one that
+// refuses.
+func (a asked) IsQuick() bool {
+	yes, no := answer.Approving.Named(a.OpenRequest), answer.Rejecting.Named(a.OpenRequest)
+	return gate.Decides(a.Type) && yes != "" && no != "" && yes != no && len(a.Several) == 0 && !a.IsElsewhere(yes) && !a.IsElsewhere(no)
+}
+
+// Role returns what an option stands for: yes, no, or "".
+func (a asked) Role(id string) string {
+	switch id {
+	case answer.Approving.Named(a.OpenRequest):
+		return "yes"
+	case answer.Rejecting.Named(a.OpenRequest):
+		return "no"
+	}
+	return ""
+}
+
+// IsAlone reports whether an option excludes all others, and TakesItems whether items go with it.
+func (a asked) IsAlone(id string) bool {
+	return len(a.Several) > 0 && !slices.Contains(a.Several, id)
+}
+
+func (a asked) TakesItems(id string) bool { return slices.Contains(a.ItemsWith, id) }
+
+// IsElsewhere reports whether an option counts only at the command line.
+func (a asked) IsElsewhere(id string) bool { return slices.Contains(a.AtCommandLine, id) }
+
+// attemptsField is the field for a number of attempts.
+type attemptsField struct {
+	Option string
+	Most   int
+	Given  string
+}
+
+// Attempts returns the field for a number of attempts, nil if no option takes one.
+func (a asked) Attempts() *attemptsField {
+	option, most := answer.TakesAttempts(a.OpenRequest)
+	if option == "" {
+		return nil
+	}
+	f := &attemptsField{Option: option, Most: most}
+	if a.Given.Attempts != nil {
+		f.Given = strconv.Itoa(*a.Given.Attempts)
+	}
+	return f
+}
+
+// TakesAttempts reports whether an option takes a number of attempts.
+func (a asked) TakesAttempts(id string) bool {
+	option, _ := answer.TakesAttempts(a.OpenRequest)
+	return id == option
+}
 
 // Kind returns the input type of the options: radio for one of them, checkbox for any number.
 func (a asked) Kind() string {
@@ -106,16 +161,6 @@ func (a asked) Typed(f engine.EditableFile) asTyped {
 	return asTyped(f.Text)
 }
 
-// artifactView is a file that the request shows.
-type artifactView struct {
-	view.ArtifactLine
-	Class, Word, Link, Content string
-	// Opened says that the content is shown at once, because an answer depends on it, and it is
-	// short.
-	Opened bool
-	Diff   []diffLine
-}
-
 // requestPage shows a request.
 func (a *App) requestPage(c *facade.Call) (int, any, error) {
 	v := a.reader(c)
@@ -142,8 +187,9 @@ func (a *App) requestView(c *facade.Call, v *workspace.Workspace, at view.Reques
 		page.Ask = &asked{Request: t, FormID: "answer", Secret: page.CSRF, may: c.Who.May(facade.Decide)}
 		page.Reference = t.Reference
 		page.fillQuestion(t.Prompt, t.Summary)
+		page.Ask.close(v, page.Lang, c.Who.User)
 		d := view.OpenDataOf(v, t)
-		page.shown = shownOf(v, page.Lang, view.NameOf(t.OpenRequest), d.Context, d.Artifacts)
+		page.shown = shownOf(v, page.Lang, view.NameOf(t.OpenRequest), d.Context, d.Artifacts, newRoom())
 		return page
 	}
 	d := view.ClosedDataOf(v, at)
@@ -151,6 +197,20 @@ func (a *App) requestView(c *facade.Call, v *workspace.Workspace, at view.Reques
 	page.fillQuestion(d.Prompt, "")
 	page.fillReceipt(d.Closed)
 	return page
+}
+
+// close closes the form of a request if no answer of its reader would count.
+func (a *asked) close(v *workspace.Workspace, lang, user string) {
+	if !a.may || len(a.Changed) > 0 {
+		return
+	}
+	err := answer.WhyNoneCounts(v, a.Request, user)
+	if p := (*console.Problem)(nil); errors.As(err, &p) {
+		a.Closing = templates.In(lang, p)
+		if p.Kind == console.KindNotApprover {
+			a.Closing = templates.Text(lang, "page.no.approver")
+		}
+	}
 }
 
 // fillQuestion shows a question.
@@ -165,16 +225,16 @@ func wordedOf(lang, prompt, summary, reference string) (w worded) {
 	first, rest, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
 	w.Heading = cmp.Or(console.OneLine(strings.TrimSpace(strings.TrimLeft(first, "#"))), reference)
 	if strings.TrimSpace(rest) != "" {
-		w.Body, w.Written = rendered(lang, rest), console.Lines(prompt)
+		w.Body, w.Written = rendered(lang, rest, 2), console.Lines(prompt)
 	}
 	if strings.TrimSpace(summary) != "" && !strings.Contains(prompt, summary) {
-		w.Summary, w.Written = rendered(lang, summary), strings.TrimPrefix(w.Written+"\n\n"+console.Lines(summary), "\n\n")
+		w.Summary, w.Written = rendered(lang, summary, 2), strings.TrimPrefix(w.Written+"\n\n"+console.Lines(summary), "\n\n")
 	}
 	return w
 }
 
-// shownOf returns the content of a request besides its question.
-func shownOf(v *workspace.Workspace, lang, name string, context schemas.Raw, files []view.ArtifactLine) (s shown) {
+// shownOf returns the content of a request besides its question, as far as there is room for it.
+func shownOf(v *workspace.Workspace, lang, name string, context schemas.Raw, files []view.ArtifactLine, r *room) (s shown) {
 	for _, fact := range gate.ContextFacts(context, lang) {
 		fact.Value = console.Lines(fact.Value)
 		if len(fact.Value) <= shortContext && !strings.Contains(fact.Value, "\n") {
@@ -184,64 +244,13 @@ func shownOf(v *workspace.Workspace, lang, name string, context schemas.Raw, fil
 		}
 	}
 	for i, f := range files {
-		s.Artifacts = append(s.Artifacts, artifactOf(v, lang, RequestPath(name), i+1, f))
+		s.Artifacts = append(s.Artifacts, artifactOf(v, lang, fmt.Sprintf("/api/v1%s/artifacts/%d", RequestPath(name), i+1), f, r))
 	}
 	return s
 }
 
 // shortContext limits a value that is shown on one line, in bytes.
 const shortContext = 120
-
-// shownArtifact limits how much of a file its page shows, in bytes.
-const shownArtifact = 64 << 10
-
-// openedArtifact limits a file that is shown at once, in bytes.
-const openedArtifact = 4 << 10
-
-// diffLine is a line of a diff.
-type diffLine struct{ Class, Text string }
-
-// diffLines gives lines of a unified diff their classes.
-func diffLines(lines []string, more int) (all []diffLine) {
-	classes := map[byte]string{'+': "added", '-': "removed", '@': "hunk"}
-	for _, line := range lines {
-		class := "same"
-		if line != "" && classes[line[0]] != "" {
-			class = classes[line[0]]
-		}
-		all = append(all, diffLine{class, line})
-	}
-	if more > 0 {
-		all = append(all, diffLine{"hunk", "…"})
-	}
-	return all
-}
-
-// artifactOf returns the view of a file as it was when the request was made, and as it is.
-func artifactOf(v *workspace.Workspace, lang, page string, n int, f view.ArtifactLine) artifactView {
-	artifact := artifactView{ArtifactLine: f, Class: "done", Word: templates.Text(lang, "page.unchanged")}
-	if f.Now == "" {
-		artifact.Class, artifact.Word = "alarm", templates.Text(lang, "page.gone")
-		if f.SHA256 == "" {
-			artifact.Class = "runs"
-		}
-		return artifact
-	}
-	if f.Pointer {
-		artifact.Class, artifact.Word = "alarm", templates.Text(lang, "page.pointer")
-	}
-	artifact.Link = "/api/v1" + page + fmt.Sprintf("/artifacts/%d", n)
-	now := v.Artifact(f.Path)
-	if f.Changed() {
-		artifact.Class, artifact.Word = "alarm", templates.Text(lang, "page.changed")
-		artifact.Diff = diffLines(view.Difference(v, f, now))
-	}
-	if now.Present() && len(now.Body) <= shownArtifact && utf8.Valid(now.Body) {
-		artifact.Content = string(now.Body)
-		artifact.Opened = f.Binding && len(now.Body) <= openedArtifact
-	}
-	return artifact
-}
 
 // fillReceipt fills in how a request ended.
 func (p *requestView) fillReceipt(c view.Closed) {
@@ -286,6 +295,9 @@ func (a *App) postRequest(c *facade.Call) (int, any, error) {
 		return 0, nil, err
 	}
 	r := answer.Reply{Option: form.Get("response"), Selected: form["selected"], Comment: form.Get("comment"), By: c.Who.User}
+	if n, err := strconv.Atoi(strings.TrimSpace(form.Get("attempts"))); err == nil {
+		r.Attempts = &n
+	}
 	if chosen := form["option"]; len(chosen) > 0 {
 		r.Option, r.More = chosen[0], chosen[1:]
 	}

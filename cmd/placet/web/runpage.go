@@ -115,6 +115,8 @@ func (a *App) runPage(c *facade.Call) (int, any, error) {
 	_ = view.FillPlan(v, &seen) // without the other runs the page still shows all the rest
 	head := a.head(c, "run", console.Brief(seen.Key))
 	page := runViewOf(head, view.Explain(v, view.Subject{View: seen}), seen)
+	r := newRoom()
+	r.folded = true
 	for i, o := range seen.Open {
 		if i >= mostAsks {
 			page.MoreAsks = append(page.MoreAsks, o)
@@ -122,7 +124,7 @@ func (a *App) runPage(c *facade.Call) (int, any, error) {
 		}
 		d := view.OpenDataOf(v, view.RequestOf(v, o, f))
 		ask := askOf(page.pageHead, view.RequestOf(v, d.OpenRequest, f), c.Who.May(facade.Decide))
-		ask.shown = shownOf(v, page.Lang, view.NameOf(o), d.Context, d.Artifacts)
+		ask.shown = shownOf(v, page.Lang, view.NameOf(o), d.Context, d.Artifacts, r)
 		page.Asks = append(page.Asks, ask)
 	}
 	return 0, nil, a.show(c, http.StatusOK, page.Lang, "run", page)

@@ -27,6 +27,19 @@
     link.focus({ preventScroll: true });
     all[at].scrollIntoView({ block: "nearest" });
   };
+  // On the page of a question, j and k lead to the next one of the list that was looked at last.
+  const seen = "placet.list";
+  const step = (by) => {
+    if (byId("list") || !page.request) return mark(at + by);
+    const all = JSON.parse(sessionStorage.getItem(seen) || "[]");
+    const here = all.indexOf(location.pathname);
+    const next = here < 0 ? undefined : all[here + by];
+    if (next) location.assign(next);
+  };
+  const remember = () => {
+    if (byId("list")) sessionStorage.setItem(seen, JSON.stringify(cards().map((card) => new URL(card.querySelector(".cover").href).pathname)));
+  };
+  remember();
   const help = byId("help");
   const showHelp = () => help && !help.open && help.showModal();
   if (byId("help-open")) {
@@ -37,9 +50,14 @@
     if (e.ctrlKey || e.metaKey || e.altKey || (help && help.open)) return;
     if (e.target.closest("input:not([type=radio]):not([type=checkbox]), textarea, select")) return;
     switch (e.key) {
-      case "j": mark(at + 1); break;
-      case "k": mark(at - 1); break;
-      case "u": location.assign("/"); break;
+      case "j": step(1); break;
+      case "k": step(-1); break;
+      case "u": if (pending) drop(); else location.assign("/"); break;
+      case "a": if (!press("yes")) return; break;
+      case "r": if (!press("no")) return; break;
+      case "c": if (!byId("answer")?.elements.comment) return; byId("answer").elements.comment.focus(); break;
+      case "Enter": if (!pending || e.target.closest("#undo")) return; if (!e.repeat) send(); break;
+      case "Escape": if (!pending) return; drop(); break;
       case "/": if (!byId("search")) return; byId("search").focus(); break;
       case "?": showHelp(); break;
       default: return;
@@ -51,15 +69,114 @@
     if (card) at = cards().indexOf(card);
   });
 
-  // An option that needs a comment makes the comment required.
+  // A press on a button is sent after five seconds, unless it is taken back. Nothing is sent from
+  // a page that is left before.
+  let pending = null;
+  const undo = byId("undo");
+  const drop = () => {
+    if (!pending) return;
+    clearInterval(pending.timer);
+    pending.buttons.forEach((b) => b.removeAttribute("aria-pressed"));
+    const back = undo.contains(document.activeElement) && pending.button;
+    pending = null;
+    undo.hidden = true;
+    undo.querySelector("[role=status]").textContent = "";
+    if (back) back.focus();
+  };
+  const send = () => {
+    const form = pending && pending.form;
+    drop();
+    if (form && !form.querySelector(".primary").disabled) form.requestSubmit(form.querySelector(".primary"));
+  };
+  const hold = (form, input, button) => {
+    if (form.dataset.sent || form.querySelector(".primary").disabled || (pending && pending.input === input)) return;
+    drop();
+    input.checked = true;
+    form.dispatchEvent(new Event("change"));
+    if (!form.reportValidity()) return;
+    let left = 5;
+    const tick = () => { if (left === 0) send(); else byId("undo-left").textContent = left--; };
+    const buttons = [...document.querySelectorAll(".press")].filter((b) => b.dataset.option === input.value && b.form === form);
+    pending = { form, input, button, buttons, timer: setInterval(tick, 1000) };
+    buttons.forEach((b) => b.setAttribute("aria-pressed", "true"));
+    undo.hidden = false;
+    undo.querySelector("[role=status]").textContent = undo.querySelector("[role=status]").dataset.pattern.replace("{option}", input.value);
+    tick();
+  };
+  if (undo) {
+    byId("undo-it").addEventListener("click", drop);
+    byId("undo-now").addEventListener("click", send);
+    addEventListener("beforeunload", (e) => { if (pending) e.preventDefault(); });
+  }
+  const press = (role) => {
+    const form = byId("answer");
+    const option = form && form.querySelector(`.option[data-role="${role}"] input`);
+    if (!option || option.disabled) return false;
+    if ("quick" in form.dataset) hold(form, option, form.querySelector(".press." + role));
+    else { option.click(); option.focus(); }
+    return true;
+  };
+
+  // The options that agree and refuse become buttons, with their effects below them; on a small
+  // screen also in the bar at the bottom.
+  const quicken = (form) => {
+    const row = document.createElement("div");
+    row.className = "presses";
+    for (const role of ["yes", "no"]) {
+      const option = form.querySelector(`.option[data-role="${role}"]`);
+      const input = option.querySelector("input");
+      const cell = document.createElement("div");
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "press " + role;
+      button.dataset.option = input.value;
+      button.setAttribute("form", form.id);
+      const words = option.querySelector(".describes");
+      button.textContent = words ? words.textContent : input.value;
+      if (words && words.textContent.toLowerCase() !== input.value.toLowerCase()) button.append(" ", Object.assign(document.createElement("code"), { textContent: input.value }));
+      cell.append(button, ...[...option.querySelectorAll(".effect, .faint")].map((el) => el.cloneNode(true)));
+      row.append(cell);
+      option.hidden = true;
+    }
+    const bar = form.id === "answer" && document.querySelector(".actbar");
+    if (bar) bar.replaceChildren(row.cloneNode(true));
+    for (const place of bar ? [row, bar] : [row]) {
+      place.addEventListener("click", (e) => {
+        const button = e.target.closest(".press");
+        if (button) hold(form, form.querySelector(`.option[data-role="${button.classList.contains("yes") ? "yes" : "no"}"] input`), button);
+      });
+    }
+    if (bar) new IntersectionObserver((seen) => bar.classList.toggle("away", seen.at(-1).isIntersecting)).observe(row);
+    const options = form.querySelector(".options");
+    options.before(row);
+    const others = options.querySelector(".option:not([hidden])");
+    form.querySelector(".primary").hidden = !others;
+  };
+
+  // A combination that is not allowed cannot be ticked, and an option that needs a comment makes
+  // the comment required.
+  const limit = (form) => {
+    const options = [...form.querySelectorAll("input[name=option]")];
+    const chosen = options.filter((input) => input.checked);
+    const has = (name) => chosen.some((input) => name in input.dataset);
+    if (form.elements.comment) form.elements.comment.required = has("comment");
+    if (options.some((input) => "alone" in input.dataset)) {
+      options.forEach((input) => { input.disabled = !input.checked && chosen.length > 0 && (has("alone") || "alone" in input.dataset); });
+    }
+    if (form.elements.attempts) form.elements.attempts.disabled = !has("attempts");
+    const items = form.querySelector(".items");
+    if (!items) return;
+    items.disabled = "with" in items.dataset && !has("items");
+    const all = [...items.querySelectorAll("input")];
+    const most = Number(items.dataset.most || 0);
+    const full = most > 0 && all.filter((input) => input.checked).length >= most;
+    all.forEach((input) => { input.disabled = full && !input.checked; });
+  };
   const forms = () => [...document.querySelectorAll("form.answer")];
   const prepare = (form) => {
-    const comment = form.elements.comment;
-    if (comment) {
-      const need = () => { comment.required = !!form.querySelector("input[data-comment]:checked"); };
-      form.addEventListener("change", need);
-      need();
-    }
+    if ("quick" in form.dataset) quicken(form);
+    form.addEventListener("change", () => limit(form));
+    limit(form);
     form.addEventListener("submit", () => { form.dataset.sent = "yes"; form.querySelector(".primary").disabled = true; });
   };
   forms().forEach(prepare);
@@ -98,6 +215,7 @@
       const next = region && fresh.getElementById(region.id);
       if (next) replaceRegion(region, next);
     }
+    remember();
     const count = fresh.getElementById("count");
     if (count && byId("count")) { byId("count").textContent = count.textContent; byId("count").hidden = count.hidden; }
     if (id) {
@@ -106,25 +224,31 @@
     }
   };
 
+  const pressable = (form, can) => document.querySelectorAll(".press").forEach((b) => { if (b.form === form) b.disabled = !can; });
+
   // The words that somebody types are never replaced. What was answered elsewhere greys out;
   // what is asked about something that has changed takes no answer until it is as it was, as
   // the server would not.
   const settle = (form, next, outdated, elsewhere, stale) => {
     if (form.dataset.sent) return;
     if (!next && !outdated) {
+      if (pending && pending.form === form) drop();
+      pressable(form, false);
       form.querySelector(".fields").disabled = true;
       form.classList.add("over");
       elsewhere.hidden = false;
       return;
     }
     const same = next && next.elements.digest.value === form.elements.digest.value;
+    if (!same && pending && pending.form === form) drop();
     stale.hidden = Boolean(same);
     form.querySelector(".primary").disabled = !same;
+    pressable(form, same);
   };
   const settleForms = (fresh) => {
     const form = byId("answer");
     const later = fresh.getElementById("answer");
-    if (!form && later && document.querySelector(".outdated")) { location.reload(); return; }
+    if (!form && later) { location.reload(); return; }
     if (form) settle(form, later, fresh.querySelector(".outdated"), byId("elsewhere"), byId("stale"));
     const asks = byId("asks");
     if (!asks) return;
