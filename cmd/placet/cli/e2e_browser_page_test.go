@@ -38,7 +38,7 @@ func askPath(id string) string { return "/requests/" + percent("ask/"+id, ask.Re
 func (b *tab) at(s *site, id string) {
 	b.t.Helper()
 	b.goes(s, askPath(id))
-	b.Until("the page of "+id, `document.body.dataset.page === "request" && !!document.querySelector(".act") && !!document.getElementById("undo")`)
+	b.Until("the page of "+id, `document.body.dataset.page === "request" && !!document.querySelector(".act") && !document.getElementById("live").hidden`)
 }
 
 // The page shows first what it is about, as it was shown, with colours and lines that have
@@ -154,11 +154,11 @@ func TestBrowserActs(t *testing.T) {
 	b.Until("the list", `document.querySelectorAll("#list .card").length === 4 && sessionStorage.getItem("placet.list") !== null`)
 	first := browsertest.Eval[string](b.Tab, `JSON.parse(sessionStorage.getItem("placet.list"))[0]`)
 	b.goes(s, first)
-	b.Until("its page", `!!document.getElementById("undo")`)
+	b.Until("its page, and the script at work", `location.pathname === JSON.parse(sessionStorage.getItem("placet.list"))[0] && !document.getElementById("live").hidden`)
 	b.key("j")
-	b.Until("the next page", `location.pathname === JSON.parse(sessionStorage.getItem("placet.list"))[1] && !!document.getElementById("undo")`)
+	b.Until("the next page", `location.pathname === JSON.parse(sessionStorage.getItem("placet.list"))[1] && !document.getElementById("live").hidden`)
 	b.key("k")
-	b.Until("the page before", `location.pathname === JSON.parse(sessionStorage.getItem("placet.list"))[0] && !!document.getElementById("undo")`)
+	b.Until("the page before", `location.pathname === JSON.parse(sessionStorage.getItem("placet.list"))[0]`)
 	// What is not allowed together cannot be ticked.
 	b.at(s, "regions")
 	b.Do(chromedp.Click(`input[name=option][value=eu]`))
