@@ -86,7 +86,7 @@ func (c *Call) bodyLimits(r Route) (most int64, patience time.Duration) {
 	case c.Who.Known != "":
 		return cmp.Or(r.MaxBody, defaultBody), bodyTime
 	case r.Access == Signed:
-		return signedBody, anonymousTime
+		return cmp.Or(r.MaxBody, signedBody), anonymousTime
 	}
 	return anonymousBody, anonymousTime
 }

@@ -45,7 +45,8 @@ type Options struct {
 	// address.
 	PublicURL string
 	// PageHost is the name of this machine at which pages are shown and browsers are logged in,
-	// because they send a cookie to all ports of a host; "" stands for every name.
+	// because they send a cookie to all ports of a host; "" stands for every name. Nobody else may
+	// know it: a page of another port could lead a browser there.
 	PageHost string
 	// Hosts and Origins are further ones that a call may name; loopback is always allowed.
 	Hosts, Origins []string
@@ -132,8 +133,8 @@ func (s *Server) admit(c *Call) (route Route, err error) {
 	if err != nil {
 		return route, err
 	}
-	if s.isElsewhere(c.Request) && route.isPage() {
-		return route, s.movePage(c.Request)
+	if s.isElsewhere(c.Request) && route.isPage() && route.Form { // what pages load is no secret
+		return route, Deny(http.StatusForbidden, "host", "page.no.page")
 	}
 	if err := s.identify(c, route); err != nil {
 		return route, err
@@ -198,23 +199,6 @@ func (s *Server) isHost(header string) bool {
 func (s *Server) isElsewhere(r *http.Request) bool {
 	return s.o.PageHost != "" && IsLoopback(r.Host)
 }
-
-// movePage returns the error that leads a browser to the host of the pages.
-func (s *Server) movePage(r *http.Request) error {
-	if r.Method != http.MethodGet {
-		return Deny(http.StatusForbidden, "host", "page.no.host")
-	}
-	host := s.o.PageHost
-	if _, port, err := net.SplitHostPort(r.Host); err == nil {
-		host = net.JoinHostPort(host, port)
-	}
-	return movedPage("http://" + host + r.URL.RequestURI())
-}
-
-// movedPage is the error for a page that is shown at another address.
-type movedPage string
-
-func (to movedPage) Error() string { return "moved to " + string(to) }
 
 // hostOf returns a host without its port.
 func hostOf(header string) string {
@@ -323,10 +307,6 @@ func (s *Server) handle(c *Call, r Route) error {
 
 // refuse answers with a problem.
 func (s *Server) refuse(c *Call, r Route, err error) {
-	if to, ok := err.(movedPage); ok {
-		http.Redirect(c.Writer, c.Request, string(to), http.StatusTemporaryRedirect)
-		return
-	}
 	p := problemOf(err)
 	if !errors.As(err, new(*Problem)) {
 		s.o.Log.Warn("a call cannot be answered", "path", c.URL.Path, "err", err)

@@ -186,22 +186,28 @@ func TestOfALongAnswerTheBeginningIsKept(t *testing.T) {
 func TestACallWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	stopped := errors.New("placet was stopped")
-	reached := make(chan struct{}, 9)
-	hang := service(t, func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		reached <- struct{}{}
-		<-r.Context().Done() // until the caller has gone
-	})
+	hanging := func() (url string, reached chan struct{}) {
+		reached = make(chan struct{}, 1)
+		return service(t, func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			reached <- struct{}{}
+			<-r.Context().Done() // until the caller has gone
+		}).URL, reached
+	}
+	url, reached := hanging()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() { <-reached; cancel(stopped) }()
-	if sent := sender(t).Send(ctx, callOf(hang.URL)); short(sent) != "unknown -" || !strings.Contains(sent.Reason, stopped.Error()) {
+	if sent := sender(t).Send(ctx, callOf(url)); short(sent) != "unknown -" || !strings.Contains(sent.Reason, stopped.Error()) {
 		t.Errorf("stopped: %s: %s", short(sent), sent.Reason)
 	}
-	what := callOf(hang.URL)
 	// A busy machine may take longer to reach the service than the call may take.
-	for what.Timeout = 50 * time.Millisecond; len(reached) == 0; what.Timeout *= 2 {
+	for timeout, over := 50*time.Millisecond, false; !over; timeout *= 2 {
+		url, reached := hanging()
+		what := callOf(url)
+		what.Timeout = timeout
 		sent := sender(t).Send(t.Context(), what)
-		if len(reached) > 0 && (short(sent) != "unknown -" || !strings.Contains(sent.Reason, "no answer within "+what.Timeout.String())) {
+		over = len(reached) > 0
+		if over && (short(sent) != "unknown -" || !strings.Contains(sent.Reason, "no answer within "+what.Timeout.String())) {
 			t.Errorf("late: %s: %s", short(sent), sent.Reason)
 		}
 	}

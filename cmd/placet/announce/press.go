@@ -16,9 +16,12 @@ import (
 	"placet/templates"
 )
 
-// longestWhole limits, in bytes, what a message with buttons shows: a phone shows that much whole,
-// and servers of ntfy take it. Nobody may approve what is shown only in part.
-const longestWhole = 2000
+// longestWhole and mostLines limit what a message with buttons shows, in bytes and in lines: phones
+// show that much beside the buttons. Nobody may approve what is shown only in part.
+const (
+	longestWhole = 400
+	mostLines    = 12
+)
 
 // buttons are the verbs that a press may stand for, by the keys of their names.
 var buttons = []struct {
@@ -39,7 +42,7 @@ func (a *Announcer) addButtons(m *notify.Message, t view.Request, private bool, 
 		m.Page, m.Open = at+"/requests/"+url.PathEscape(m.Request), templates.Text(lang, "notify.press.open")
 	}
 	text, whole := wholeText(t)
-	if private || !whole {
+	if private || !whole || !answer.IsDecision(t.OpenRequest) {
 		return
 	}
 	v := a.b.Viewer(presser("?")) // no approver of a gate is known as that
@@ -82,7 +85,7 @@ func wholeText(t view.Request) (text string, whole bool) {
 		options = append(options, "• "+console.OneLine(o.ID)+console.Suffix(": ", console.OneLine(o.Says())))
 	}
 	text = strings.Join(append(parts, strings.Join(options, "\n")), "\n\n")
-	return text, len(text) <= longestWhole
+	return text, len(text) <= longestWhole && strings.Count(text, "\n") < mostLines
 }
 
 // press gives the answer that a code stands for, as an editor could. It refuses one to a request

@@ -41,6 +41,13 @@ func (d Decision) Named(a engine.OpenRequest) string {
 	return ""
 }
 
+// IsDecision reports whether one press may answer a request: it is about a decision, and has an
+// option that agrees and another that refuses.
+func IsDecision(a engine.OpenRequest) bool {
+	yes, no := Approving.Named(a), Rejecting.Named(a)
+	return gate.Decides(a.Type) && yes != "" && no != "" && yes != no && len(a.Several) == 0
+}
+
 // option returns the option that the verb stands for, "" if there is none.
 func (d Decision) option(a engine.OpenRequest) string {
 	if id := d.Named(a); id != "" {

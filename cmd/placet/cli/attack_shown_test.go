@@ -204,7 +204,7 @@ var shownAttacks = []attack{
 		}
 	}},
 	{"what keeps an answer to a FABER run from being void", "the same, by a receipt beside what a run asks", func(t *testing.T, p *place) {
-		p.runs = newPlace(t, p.root, 4).runs
+		p.runs = newPlace(t, p.root, 5).runs
 		for i := range p.runs {
 			name := fmt.Sprintf("plan-%d.md", i)
 			p.write(name, "the plan\n")
@@ -214,6 +214,7 @@ var shownAttacks = []attack{
 		for i, lay := range []string{
 			p.forged(receiptOf{id: p.requestID(0), digest: "sha256:" + strings.Repeat("1", 64), revision: 2}),
 			p.forged(receiptOf{id: p.requestID(1), digest: "sha256:" + strings.Repeat("1", 64), revision: 1}),
+			p.forged(receiptOf{id: p.requestID(2), digest: "sha256:" + strings.Repeat("1", 64), revision: 0}), // not of a later state
 			"{}",
 		} {
 			p.write(fmt.Sprintf("plan-%d.md", i), "the other plan\n")
@@ -223,24 +224,29 @@ var shownAttacks = []attack{
 			p.write(p.request(i)+"/form.md", p.ticked(i, "approve"))
 		}
 		p.settles(t, func() bool {
-			return p.there(p.request(0)+"/void.json") && p.there(p.request(1)+"/void.json") && p.there(p.request(2)+"/void.json") && p.answered(3)
+			for i := range 4 {
+				if !p.there(p.request(i) + "/void.json") {
+					return false
+				}
+			}
+			return p.answered(4)
 		})
-		for i := range 3 {
+		for i := range 4 {
 			p.write(fmt.Sprintf("plan-%d.md", i), "the plan\n")
 			p.remove(p.request(i) + "/receipt.json")
 		}
 		p.settles(t, func() bool {
 			forms, _ := filepath.Glob(filepath.Join(p.root, p.runs[0], "../*/requests/*/form-????????.md"))
-			return len(forms) >= 3
+			return len(forms) >= 4
 		})
-		for i := range 3 {
+		for i := range 4 {
 			if p.answered(i) {
 				t.Errorf("the old tick of run %d counts", i)
 			}
 		}
-		p.verify(3, "approve")
-		p.write("plan-3.md", "the other plan\n")
-		if p.placet("once"); p.there(p.request(3) + "/void.json") {
+		p.verify(4, "approve")
+		p.write("plan-4.md", "the other plan\n")
+		if p.placet("once"); p.there(p.request(4) + "/void.json") {
 			t.Error("what was decided is void")
 		}
 	}},

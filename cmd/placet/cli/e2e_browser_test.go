@@ -52,7 +52,7 @@ func (b *tab) login(s *site, args ...string) {
 
 func (b *tab) goes(s *site, path string) {
 	b.t.Helper()
-	b.Do(chromedp.Navigate(s.url + path))
+	b.Do(chromedp.Navigate("http://" + s.pages + path))
 }
 
 // opens clicks the first request of the inbox whose question has some words.

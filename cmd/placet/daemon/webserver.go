@@ -3,6 +3,7 @@ package daemon
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"log/slog"
 	"net"
 	"net/http"
@@ -38,6 +39,10 @@ type webServer struct {
 	Pages
 	app   *web.App
 	press func(ctx context.Context, text string) error
+	// pageHost is the name of this machine at which the pages are, a new one each time, "" if
+	// public_url or the address says where they are. Browsers resolve every name below localhost
+	// themselves.
+	pageHost string
 }
 
 // NewPages returns a server of the API and the pages of a workspace, and of its metrics.
@@ -97,6 +102,9 @@ func mayServe(b *workspace.Workspace) error {
 
 // serve implements [Server].
 func (s *webServer) serve(b *workspace.Workspace, watcher *watch.Watcher, log *slog.Logger) {
+	if b.Serve.PublicURL == "" && listensToLoopback(s.listener) {
+		s.pageHost = "placet-" + strings.ToLower(rand.Text()) + ".localhost"
+	}
 	server := s.routed(b, s.begin(b, watcher), log)
 	go func() {
 		if err := server.Serve(s.listener); err != nil {
@@ -104,16 +112,17 @@ func (s *webServer) serve(b *workspace.Workspace, watcher *watch.Watcher, log *s
 		}
 	}()
 	url := strings.TrimSuffix(cmp.Or(b.Serve.PublicURL, "http://"+addressOf(s.listener)), "/")
-	if err := workspace.SetServedAt(b, url); err != nil {
+	pages := s.pagesAt(url)
+	if err := workspace.SetServedAt(b, pages); err != nil {
 		log.Warn("placet open and placet open --print do not find this server", "err", err)
 	}
 	s.end = func() {
-		_ = workspace.ClearServedAt(b, url) // if that fails, the links lead nowhere once the lock is free
+		_ = workspace.ClearServedAt(b, pages) // if that fails, the links lead nowhere once the lock is free
 		s.app.Close()
 		server.Close()
 	}
 	b.Env.Note("cli.serve.at", "url", url)
-	noteLogin(b, url)
+	noteLogin(b, pages)
 }
 
 // routed returns the server of all routes. metrics answers one of them.
@@ -128,7 +137,7 @@ func (s *webServer) routed(b *workspace.Workspace, metrics http.Handler, log *sl
 		AgentWait: s.AgentWait, Explanation: s.Explanation, Press: s.press,
 	})
 	server := facade.New(facade.Options{
-		Routes: s.app.Routes(), Tokens: s.Tokens, Sessions: sessions, PublicURL: b.Serve.PublicURL, PageHost: pageHost(b),
+		Routes: s.app.Routes(), Tokens: s.Tokens, Sessions: sessions, PublicURL: b.Serve.PublicURL, PageHost: s.pageHost,
 		Hosts: slices.Concat(b.Serve.AllowedHosts, namedHost(cmp.Or(s.Address, b.Serve.Listen))), Origins: b.Serve.AllowedOrigins,
 		Encode: web.Encode, Page: s.app.Problem, Now: b.Env.Now, Log: log,
 	})
@@ -168,24 +177,21 @@ func (s *webServer) turns() bool {
 	return seen != nil && time.Since(seen.at) < oldLook && !seen.stopped
 }
 
-// siteOf returns a word that distinguishes the pages of a workspace from those of others.
+// siteOf returns a word that distinguishes the cookies of a workspace from those of others.
 func siteOf(b *workspace.Workspace) string { return filepath.Base(b.StateDir.Location())[:8] }
 
-// pageHost returns the name of this machine at which the pages of a workspace are shown: browsers
-// resolve every name below localhost themselves. It is "" where public_url says where they are.
-func pageHost(b *workspace.Workspace) string {
-	if b.Serve.PublicURL != "" {
-		return ""
+// pagesAt returns where the pages of the server at an address are.
+func (s *webServer) pagesAt(at string) string {
+	u, err := url.Parse(at)
+	if err != nil || s.pageHost == "" {
+		return at
 	}
-	return "placet-" + siteOf(b) + ".localhost"
+	return "http://" + net.JoinHostPort(s.pageHost, u.Port())
 }
 
-// LoginLink makes a link by which a browser logs in once to the server at an address, as a token
+// LoginLink makes a link by which a browser logs in once to the pages at an address, as a token
 // or, without a name, as the owner.
-func LoginLink(b *workspace.Workspace, at, token string) (string, error) {
-	if u, err := url.Parse(at); err == nil && pageHost(b) != "" && facade.IsLoopback(u.Host) {
-		at = "http://" + net.JoinHostPort(pageHost(b), u.Port())
-	}
+func LoginLink(b *workspace.Workspace, pages, token string) (string, error) {
 	word, err := workspace.NewLogin(b, token)
-	return at + "/login#" + word, err
+	return pages + "/login#" + word, err
 }

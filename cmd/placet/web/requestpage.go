@@ -83,7 +83,7 @@ func (a asked) Outdated() (file string) {
 // refuses.
 func (a asked) IsQuick() bool {
 	yes, no := answer.Approving.Named(a.OpenRequest), answer.Rejecting.Named(a.OpenRequest)
-	return gate.Decides(a.Type) && yes != "" && no != "" && yes != no && len(a.Several) == 0 && !a.IsElsewhere(yes) && !a.IsElsewhere(no)
+	return answer.IsDecision(a.OpenRequest) && !a.IsElsewhere(yes) && !a.IsElsewhere(no)
 }
 
 // Role returns what an option stands for: yes, no, or "".

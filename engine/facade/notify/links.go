@@ -29,9 +29,11 @@ import (
 type Answer func(ctx context.Context, l statedir.Link) (ok bool, err error)
 
 const (
-	// mostWrong is how many presses that answer nothing are read in a minute. The rest is
-	// dropped, so that guesses and repeated presses cost little.
+	// mostWrong is how many presses that answer nothing are told of in a minute. A press that
+	// counts is taken whatever others do.
 	mostWrong = 20
+	// pressTime is how long a press waits for another writer of its answer, and so delays others.
+	pressTime = 5 * time.Second
 	// longestSilence is how long a stream may bring nothing: servers send a line every 45 s.
 	longestSilence = 3 * time.Minute
 	// firstPause and longestPause are the times before a broken stream is opened again.
@@ -253,21 +255,23 @@ func (n *Notifier) answer(ctx context.Context, f *failures, find func(key string
 	if !mine {
 		return errOther
 	}
-	if !f.fits(n.o.Now()) {
-		return errMany
-	}
 	l, known := n.o.State.Link(code)
 	t, has := find(l.Target)
-	if !known || !has {
+	if fits := f.fits(n.o.Now()); !known || !has {
 		f.add(n.o.Now())
+		if !fits {
+			return errMany
+		}
 		return errUnknown
 	}
 	known, err := n.use(ctx, code, message, l)
 	if err == nil || !known || ctx.Err() != nil {
 		return err
 	}
+	if f.fits(n.o.Now()) {
+		n.tellRefused(ctx, t, l, err)
+	}
 	f.add(n.o.Now())
-	n.tellRefused(ctx, t, l, err)
 	return err
 }
 
@@ -285,9 +289,6 @@ func (n *Notifier) tellRefused(ctx context.Context, t target, l statedir.Link, e
 
 // use takes the use of a code for a message and gives its answer.
 func (n *Notifier) use(ctx context.Context, code, message string, l statedir.Link) (known bool, err error) {
-	if n.o.Now().After(l.Expires) {
-		return true, templates.Errorf("notify.press.expired")
-	}
 	use, err := n.o.State.UseLink(code, message)
 	switch {
 	case err != nil:
@@ -297,7 +298,11 @@ func (n *Notifier) use(ctx context.Context, code, message string, l statedir.Lin
 	case use == statedir.LinkUsed:
 		return true, templates.Errorf("notify.press.used")
 	}
-	known, err = n.o.Answer(ctx, l)
+	if known, err = true, templates.Errorf("notify.press.expired"); !n.o.Now().After(l.Expires) {
+		own, stop := context.WithTimeout(ctx, pressTime)
+		known, err = n.o.Answer(own, l)
+		stop()
+	}
 	if ctx.Err() != nil || !known {
 		return known, err // the same message has the use again
 	}
