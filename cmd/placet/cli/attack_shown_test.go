@@ -210,11 +210,12 @@ var shownAttacks = []attack{
 			p.write(name, "the plan\n")
 			p.edit(p.runs[i]+"/state.json", `"type": "review",`, `"type": "review", "context": {"artifact_path": "`+name+`"},`)
 		}
+		p.edit(p.runs[2]+"/state.json", `"status": "awaiting_feedback",`, `"status": "awaiting_feedback", "revision": 5,`)
 		p.settles(t, p.opened)
 		for i, lay := range []string{
 			p.forged(receiptOf{id: p.requestID(0), digest: "sha256:" + strings.Repeat("1", 64), revision: 2}),
 			p.forged(receiptOf{id: p.requestID(1), digest: "sha256:" + strings.Repeat("1", 64), revision: 1}),
-			p.forged(receiptOf{id: p.requestID(2), digest: "sha256:" + strings.Repeat("1", 64), revision: 0}), // not of a later state
+			p.forged(receiptOf{id: p.requestID(2), digest: "sha256:" + strings.Repeat("1", 64), revision: 2}), // of no later state
 			"{}",
 		} {
 			p.write(fmt.Sprintf("plan-%d.md", i), "the other plan\n")
