@@ -2,8 +2,10 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -73,7 +75,15 @@ func (s *answering) visitor(placet string) (v visitor, err error) {
 	if err != nil {
 		return v, err
 	}
-	v = visitor{&http.Client{Jar: jar}, s.daemon.url}
+	pages, err := url.Parse(made.Link)
+	if err != nil {
+		return v, err
+	}
+	// As in a browser, every name below localhost is this machine.
+	local := &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, net.JoinHostPort("127.0.0.1", pages.Port()))
+	}}
+	v = visitor{&http.Client{Jar: jar, Transport: local}, "http://" + pages.Host}
 	resp, err := v.client.PostForm(v.url+"/login", url.Values{"link": {made.Link}})
 	if err != nil {
 		return v, err
