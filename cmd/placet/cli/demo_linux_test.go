@@ -55,7 +55,7 @@ func TestDemoEndsWithItsTerminal(t *testing.T) {
 	p := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)
 	temp := t.TempDir()
 	s := p.onDemo(temp, "--try")
-	s.await("    http://127.0.0.1:")
+	s.await("    http://placet-")
 	if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestDemoWaitsForTheReadersOwnAnswer(t *testing.T) {
 	p := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)
 	temp := t.TempDir()
 	s := p.onDemo(temp, "--try")
-	s.await("    http://127.0.0.1:")
+	s.await("    http://placet-")
 	form := regexp.MustCompile(`    (/\S+/form\.md)`).FindStringSubmatch(s.said())
 	if form == nil {
 		t.Fatalf("it names no form:\n%s", s.said())
