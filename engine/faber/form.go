@@ -24,8 +24,8 @@ func (o *request) presentForm() string {
 	return layout.FormView(o.digest.Hex())
 }
 
-// isLeftOver reports whether form.md of a request was left by a transition that was never completed, and nobody
-// has ticked it. The form of the request replaces it.
+// isLeftOver reports whether form.md of a request was left by a transition that was never completed,
+// and nobody has ticked it. The form of the request replaces it.
 func isLeftOver(o *request) bool {
 	d := o.view.Snap.Doc(o.path("form.md"))
 	return !o.stands && !o.q.isOpen() && d.Present() && !gate.Ticked(d.Body) && o.formDigest("form.md") != o.digest

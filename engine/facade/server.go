@@ -188,7 +188,10 @@ func (s *Server) isHost(header string) bool {
 	if isLoopbackHost(host) {
 		return true
 	}
-	known := append(slices.Clone(s.o.Hosts), s.o.PageHost)
+	known := slices.Clone(s.o.Hosts)
+	if s.o.PageHost != "" {
+		known = append(known, s.o.PageHost)
+	}
 	if u, err := url.Parse(s.o.PublicURL); err == nil && u.Host != "" {
 		known = append(known, u.Host)
 	}

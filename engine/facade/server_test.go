@@ -187,3 +187,20 @@ func TestAPointerIsALocation(t *testing.T) {
 		}
 	}
 }
+
+// A call that names no host is refused, whatever hosts a server has.
+func TestACallWithoutAHostIsRefused(t *testing.T) {
+	for _, pages := range []string{"", "placet-x.localhost"} {
+		s := New(Options{PageHost: pages, Now: time.Now, Log: slog.New(slog.DiscardHandler), Routes: []Route{
+			{Method: "GET", Path: "/ok", Raw: true, Handle: func(*Call) (int, any, error) { return 0, nil, nil }},
+		}})
+		for host, want := range map[string]int{"": http.StatusForbidden, "127.0.0.1:1": http.StatusOK} {
+			r := httptest.NewRequest(http.MethodGet, "/ok", nil)
+			r.Host = host
+			w := httptest.NewRecorder()
+			if s.ServeHTTP(w, r); w.Code != want {
+				t.Errorf("pages at %q, host %q: %d, expected %d", pages, host, w.Code, want)
+			}
+		}
+	}
+}

@@ -64,7 +64,7 @@ func showInbox(b *workspace.Workspace, args []string, short bool, tags []string)
 	if err := b.Env.Answer(data, func() {
 		show(b.Env, "fabricated", s.Views)
 		if short {
-			printShort(b, open, func(engine.OpenRequest) string { return "" })
+			printShort(b, open, columnsOf(b.Env.Out), func(engine.OpenRequest) string { return "" })
 		} else {
 			printWhole(b, open, rest)
 		}
@@ -166,8 +166,7 @@ const (
 
 // printShort shows each request on one line. It never cuts what comes before the question,
 // because a line without its run and id is of no use. begin returns what a line begins with.
-func printShort(b *workspace.Workspace, open []engine.OpenRequest, begin func(engine.OpenRequest) string) {
-	wide := columnsOf(b.Env.Out)
+func printShort(b *workspace.Workspace, open []engine.OpenRequest, wide int, begin func(engine.OpenRequest) string) {
 	plain := *b.Env
 	plain.Colour = false
 	for _, a := range open {
@@ -198,7 +197,7 @@ type watchedInbox struct {
 	args    []string
 	tags    []string
 	numbers []string // of the requests, the first one's is 1
-	listed  string
+	listed  string   // what the last list was about
 }
 
 // watchInbox lists what is asked, and again whenever that changes, until the context ends. At a
@@ -212,12 +211,13 @@ func watchInbox(ctx context.Context, b *workspace.Workspace, args, tags []string
 	}
 	for ctx.Err() == nil {
 		began := time.Now()
-		list, err := x.look()
+		list, about, err := x.look()
 		if err != nil {
 			return err
 		}
-		if list != x.listed {
+		if about != x.listed {
 			x.show(list, p != nil)
+			x.listed = about
 		}
 		if err := x.wait(ctx, p, pauseAfter(time.Since(began))); err != nil {
 			break // the input ended
@@ -227,25 +227,30 @@ func watchInbox(ctx context.Context, b *workspace.Workspace, args, tags []string
 	return nil
 }
 
-// look returns the list of the open requests, each on a line with its number.
-func (x *watchedInbox) look() (string, error) {
-	found, _, err := view.Narrow(x.b, x.args)
-	if err != nil {
-		return "", err
-	}
-	asks.WithdrawAbandoned(x.b)
-	var list bytes.Buffer
+// look returns the list of the open requests, each on a line with its number, and what it is about:
+// a list in which nothing but ages and times changes is about the same.
+func (x *watchedInbox) look() (list, about string, err error) {
+	var notes, lines bytes.Buffer
 	env := *x.b.Env
-	env.Out = &list
-	now := x.viewer(&env)
-	s := view.LookAtRuns(now, found, false)
-	s.KeepTagged(now, x.tags)
+	env.Err = &notes
+	b := x.viewer(&env)
+	found, _, err := view.Narrow(b, x.args)
+	if err != nil {
+		return "", "", err
+	}
+	asks.WithdrawAbandoned(b)
+	s := view.LookAtRuns(b, found, false)
+	s.KeepTagged(b, x.tags)
+	env.Out = &lines
 	open := s.Open()
-	printShort(now, open, func(a engine.OpenRequest) string { return fmt.Sprintf("%3d  ", x.number(a)) })
+	for _, a := range open {
+		about += fmt.Sprintln(x.number(a), a.Digest, a.Problem, a.Overdue, a.NobodyWaits.IsZero())
+	}
+	printShort(b, open, columnsOf(x.b.Env.Out), func(a engine.OpenRequest) string { return fmt.Sprintf("%3d  ", x.number(a)) })
 	if len(open) == 0 {
 		env.Say("cli.inbox.none")
 	}
-	return list.String(), nil
+	return notes.String() + lines.String(), "listed\n" + about + notes.String(), nil
 }
 
 // viewer returns the workspace for one look or answer.
@@ -273,7 +278,6 @@ func (x *watchedInbox) show(list string, asks bool) {
 	if asks {
 		fmt.Fprint(x.b.Env.Err, x.b.Env.Text("cli.inbox.watch.ask"))
 	}
-	x.listed = list
 }
 
 // wait waits until the next look, or answers the request whose number a person types. It returns

@@ -61,7 +61,7 @@ func asked(prompt, summary string) engine.OpenRequest {
 func shortly(a engine.OpenRequest, colour bool) string {
 	var out bytes.Buffer
 	b := &workspace.Workspace{Env: &console.Env{Out: &out, Colour: colour, Now: func() time.Time { return noon }}}
-	printShort(b, []engine.OpenRequest{a}, func(engine.OpenRequest) string { return "" })
+	printShort(b, []engine.OpenRequest{a}, columnsOf(b.Env.Out), func(engine.OpenRequest) string { return "" })
 	return out.String()
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // The inbox is listed again whenever it changes, and a person answers by number: only what they
@@ -63,12 +64,14 @@ func TestInboxWatchElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.until("it is listed", func() bool { return strings.Contains(said(), "  1  ask/a") })
+	listed := time.Now().Unix()
+	p.until("its age has changed, and it was looked at again", func() bool { return time.Now().Unix() > listed+3 })
 	p.must(0, "withdraw", "a", "-m", "not needed")
 	p.until("it is gone", func() bool { return strings.HasSuffix(said(), "nothing is asked\n\n") })
 	if err := pipe.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	if err := pipe.Wait(); err != nil || strings.Contains(said(), "Which one") || strings.Contains(said(), "\x1b") {
+	if err := pipe.Wait(); err != nil || strings.Contains(said(), "Which one") || strings.Contains(said(), "\x1b") || strings.Count(said(), "First?") != 1 {
 		t.Errorf("on SIGINT: %v %q", err, said())
 	}
 	if out, code := p.placet("inbox", "--watch", "--json"); code != 2 {
