@@ -42,7 +42,7 @@ func (r Request) Unread() (paths []string) {
 // ContextFacts returns the members of a request's context in a form that people read. It
 // omits empty members.
 func ContextFacts(context schemas.Raw, lang string) (list []engine.Fact) {
-	if text, ok := markdown(context); ok && !templates.Blank(text) {
+	if text, ok := Markdown(context); ok && !templates.Blank(text) {
 		return []engine.Fact{{Label: templates.Text(lang, "form.context"), Value: text}}
 	}
 	members, err := schemas.Members(context)

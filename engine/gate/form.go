@@ -81,7 +81,7 @@ func render(r Request, digest engine.Digest, t Texts) (string, error) {
 		form.Context = ""
 	}
 	form.Title = templates.Cut(cmp.Or(t.Title, templates.Text(t.Lang, "form.title")), shownLine)
-	if text, ok := markdown(r.Context); ok {
+	if text, ok := Markdown(r.Context); ok {
 		form.Lines, form.Context = append(slices.Clip(form.Lines), markdownLines(text, t.Lang)...), ""
 	}
 	return templates.Render(t.Lang, "kernel/form", templates.FormData{
@@ -111,8 +111,8 @@ func contextShown(r Request, lang string) string {
 // markdownContext is the only member of a context that is one Markdown text.
 const markdownContext = "markdown"
 
-// markdown returns the text of a context that consists of one Markdown text.
-func markdown(raw schemas.Raw) (text string, ok bool) {
+// Markdown returns the text of a context that consists of one Markdown text.
+func Markdown(raw schemas.Raw) (text string, ok bool) {
 	if raw.Null() {
 		return "", false
 	}

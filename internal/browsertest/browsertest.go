@@ -167,7 +167,7 @@ func looks() []look {
 	if os.Getenv("PLACET_TORTURE") != "full" {
 		return []look{{360, "dark"}, {1440, "light"}}
 	}
-	return []look{{360, "light"}, {820, "light"}, {1440, "light"}, {360, "dark"}, {820, "dark"}, {1440, "dark"}}
+	return []look{{360, "light"}, {1024, "light"}, {1600, "light"}, {360, "dark"}, {1024, "dark"}, {1600, "dark"}}
 }
 
 // States saves pictures of the page in several looks, name-size-scheme.png, and runs

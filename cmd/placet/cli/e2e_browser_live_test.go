@@ -99,7 +99,7 @@ func TestBrowserFollowsARun(t *testing.T) {
 		t.Error("attempts can be given without the option that takes them")
 	}
 	b.Do(chromedp.Click(`.ask input[name=option][value=retry_more]`), chromedp.SendKeys(`.ask input[name=attempts]`, "4"), chromedp.Click(`.ask .primary`))
-	b.Until("the receipt", `!!document.querySelector(".receipt")`)
+	b.Until("the receipt", `!!document.querySelector(".receipt, #before")`)
 	second.Until("it is answered elsewhere", `document.querySelector(".ask .fields").disabled && !document.querySelector(".ask .elsewhere").hidden`)
 	receipt := ""
 	for _, name := range p.glob("receipt.json") {
@@ -129,7 +129,7 @@ func TestBrowserFollowsARun(t *testing.T) {
 	plain.goes(s, "/login")
 	plain.Do(chromedp.SendKeys(`#link`, s.link()), chromedp.Submit(`#link`), chromedp.WaitVisible(`#list .card .cover`))
 	plain.goes(s, "/runs/afl/plan")
-	plain.Do(chromedp.WaitVisible(`.graph .node`), chromedp.WaitVisible(`.ask form.answer`), chromedp.Click(`.ask input[name=option][value=skip_forced]`), chromedp.Click(`.ask .primary`), chromedp.WaitVisible(`.receipt`))
+	plain.Do(chromedp.WaitVisible(`.graph .node`), chromedp.WaitVisible(`.ask form.answer`), chromedp.Click(`.ask input[name=option][value=skip_forced]`), chromedp.Click(`.ask .primary`), chromedp.WaitVisible(`.receipt, #before`))
 	second.isNode("login", "aborted")
 }
 
@@ -187,7 +187,7 @@ func TestBrowserFollowsAnOrchestration(t *testing.T) {
 	b.States("8-orchestration")
 	b.Looks(1200, "light")
 	b.Do(chromedp.Click(`.ask input[name=option][value=retry]`), chromedp.Click(`.ask .primary`))
-	b.Until("the receipt", `!!document.querySelector(".receipt")`)
+	b.Until("the receipt", `!!document.querySelector(".receipt, #before")`)
 	b.goes(s, "/runs/pal/shop")
 	b.isNode("orders", "running")
 	b.Quiet()

@@ -99,7 +99,7 @@ func TestBrowserActs(t *testing.T) {
 	b := newTab(t, browser)
 	b.login(s)
 	b.Until("the list", `document.querySelectorAll("#list .card").length === 6`)
-	pending := `!document.getElementById("undo").hidden && document.querySelector("#undo [role=status]").textContent.includes(%q)`
+	pending := `!document.getElementById("undo").hidden && document.querySelector(".press[aria-pressed]")?.dataset.option === %q`
 	isPending := func(option string) { b.Until(option+" is about to be sent", fmt.Sprintf(pending, option)) }
 	back := func() {
 		t.Helper()
@@ -138,14 +138,14 @@ func TestBrowserActs(t *testing.T) {
 	b.key("r")
 	isPending("reject")
 	b.key("\r")
-	b.Until("the receipt", `!!document.querySelector(".receipt")`)
+	b.Until("the receipt", `!!document.querySelector(".receipt, #before")`)
 	if rc := p.receiptOf(ask.RequestID("review-1")); !strings.Contains(rc, `"reject"`) || !strings.Contains(rc, "arou") {
 		t.Errorf("receipt: %s", rc)
 	}
 	// Left alone, it is sent by itself.
 	b.at(s, "review-2")
 	b.Do(chromedp.Click(`.act .press.yes`))
-	b.Until("the receipt", `!!document.querySelector(".receipt")`)
+	b.Until("the receipt", `!!document.querySelector(".receipt, #before")`)
 	if rc := p.receiptOf(ask.RequestID("review-2")); !strings.Contains(rc, `"approve"`) {
 		t.Errorf("receipt: %s", rc)
 	}
@@ -177,7 +177,7 @@ func TestBrowserActs(t *testing.T) {
 	if rc := p.receiptOf(ask.RequestID("review-3")); rc != "" {
 		t.Errorf("a click on the option answers: %s", rc)
 	}
-	plain.Do(chromedp.Click(`#answer .primary`), chromedp.WaitVisible(`.receipt`))
+	plain.Do(chromedp.Click(`#answer .primary`), chromedp.WaitVisible(`.receipt, #before`))
 }
 
 // A form in which nobody's answer would count is closed, and says so.

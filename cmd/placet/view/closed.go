@@ -102,6 +102,8 @@ type Closed struct {
 	File   string     `json:"receipt_path"`
 	// Doubt says why the receipt cannot be trusted, "" if it can.
 	Doubt string `json:"doubt"`
+	// Options are those that the request offered.
+	Options []engine.RequestOption `json:"-"`
 
 	spoken string // the language of texts about it
 }
@@ -151,6 +153,9 @@ func (c *Closed) addQuestion(b *workspace.Workspace, at RequestAt) {
 	d := readRequestFile(b, at, "request.json", layout.KindRequest)
 	if q, err := gate.ReadRequest(d.Path, d.Body); d.Present() && err == nil {
 		c.Type, c.Prompt = q.Type, q.Prompt
+		for _, o := range q.Options {
+			c.Options = append(c.Options, engine.RequestOption{ID: o.ID, Description: o.Description, Effect: o.Effect})
+		}
 	}
 }
 

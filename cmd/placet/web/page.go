@@ -96,7 +96,9 @@ func pageFuncs(lang string, now func() time.Time) template.FuncMap {
 		"join":   strings.Join, "stamp": console.Stamp, "brief": console.Brief, "runName": view.RunName,
 		"ago": func(t time.Time) string { return console.Ago(lang, now(), t) },
 		"due": func(o engine.OpenRequest) string { return view.Due(lang, now(), o, utc) }, "question": question, "name": view.NameOf, "path": RequestPath,
-		"runPath": runPath, "waits": func(v view.Run) console.Cleaned { return console.Cleaned(view.WaitsAt(v)) }, "statusClass": statusClass,
+		"runPath": runPath, "waits": func(v view.Run) console.Cleaned { return console.Cleaned(view.WaitsAt(v)) }, "statusLook": statusLook, "label": optionLabel, "moment": moment, "utc": utc,
+		"clock": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
+		"short": func(o engine.OpenRequest) string { return dueShort(lang, now(), o) },
 	}
 }
 
@@ -219,10 +221,12 @@ func (a *App) pageRoutes() []facade.Route {
 		return facade.Route{Method: method, Path: path, Access: facade.SessionOnly, Role: role, Form: true, Raw: true, Handle: handle}
 	}
 	inbox, runs := page(http.MethodGet, "/", facade.Read, a.inboxPage), page(http.MethodGet, "/runs", facade.Read, a.runsPage)
-	inbox.Query = []facade.Param{familyParam, {Name: "q", Summary: "a word of the request"}}
+	inbox.Query = []facade.Param{familyParam, {Name: "q", Summary: "a word of the request"}, {Name: "tab", Summary: "open, mine or answered"}}
 	runs.Query = []facade.Param{familyParam, {Name: "status", Summary: "those of a status, or all"}}
 	request := page(http.MethodGet, "/requests/{id}", facade.Read, a.requestPage)
-	request.Query = []facade.Param{{Name: "sent", Summary: "what became of an answer"}}
+	request.Query = []facade.Param{{Name: "sent", Summary: "what became of an answer"}, {Name: "after", Summary: "the request that was answered before"}}
+	run := page(http.MethodGet, "/runs/{family}/{id...}", facade.Read, a.runPage)
+	run.Query = []facade.Param{{Name: "tab", Summary: "run, facts or log"}}
 	login := page(http.MethodPost, "/login", "", a.postLogin)
 	login.Access = facade.Anybody
 	ask := page(http.MethodGet, "/login", "", a.loginPage)
@@ -231,7 +235,7 @@ func (a *App) pageRoutes() []facade.Route {
 	login.Page, ask.Page = true, true
 	return []facade.Route{
 		inbox, runs, request, page(http.MethodPost, "/requests/{id}", facade.Decide, a.postRequest),
-		page(http.MethodGet, "/runs/{family}/{id...}", facade.Read, a.runPage), login, ask, page(http.MethodPost, "/logout", "", a.postLogout), static,
+		run, page(http.MethodPost, "/runs/{family}/{id...}", facade.Decide, a.postRun), login, ask, page(http.MethodPost, "/logout", "", a.postLogout), static,
 	}
 }
 
@@ -284,17 +288,10 @@ func (a *App) postLogout(c *facade.Call) (int, any, error) {
 	return 0, nil, nil
 }
 
-// statusClass returns the style class of a run's status.
-func statusClass(v view.Run) string {
-	switch look := lookOf(v.Status, false, false); {
-	case v.Troubled():
-		return "alarm"
-	case len(v.Open) > 0:
-		return "waits"
-	case v.Final && (look == "alarm" || look == "off"):
+// statusLook returns the look of a run's status, the same for every run with that status.
+func statusLook(v view.Run) string {
+	if look := lookOf(v.Status, true, false); look != "runs" || !v.Final {
 		return look
-	case v.Final:
-		return "done"
 	}
-	return "runs"
+	return "done"
 }

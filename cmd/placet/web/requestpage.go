@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"placet/cmd/placet/answer"
 	"placet/cmd/placet/console"
@@ -31,10 +32,15 @@ type requestView struct {
 	Closed    *view.Closed // nil if it is open
 	worded
 	shown
+	ending  // of a closed request
 	Receipt []engine.Fact
 	// Said is the outcome of an answer that was sent, and Answer the one that closed the request,
 	// with its author.
 	Said, Answer string
+	// Before is the request that the reader answered before this one, nil if they came another way.
+	// Next is the name of the request that replaced this one, "" for none.
+	Before *answeredRow
+	Next   string
 }
 
 // Name returns the whole name of the request.
@@ -51,9 +57,8 @@ type worded struct {
 
 // shown is the content of a request besides its question.
 type shown struct {
-	// Context holds the further facts that fit on one line each, LongContext the others.
-	Context, LongContext []engine.Fact
-	Artifacts            []artifactView
+	contextView
+	Artifacts []artifactView
 }
 
 // asked is an open request with the form in which it is answered.
@@ -175,6 +180,11 @@ func (a *App) requestPage(c *facade.Call) (int, any, error) {
 	case sent == "written" && page.Ask != nil:
 		page.Said = templates.Text(page.Lang, "page.written")
 	}
+	if before, err := requestAmong(v, c.Text("after"), c.Who.Sees); err == nil {
+		if closed, ok := view.ClosedRequest(v, before); ok {
+			page.Before = &answeredRow{Name: before.Name(), Question: firstLine(closed.Prompt, ""), ending: endingOf(page.Lang, closed)}
+		}
+	}
 	return 0, nil, a.show(c, http.StatusOK, page.Lang, "request", page)
 }
 
@@ -196,6 +206,9 @@ func (a *App) requestView(c *facade.Call, v *workspace.Workspace, at view.Reques
 	page.Closed = &d.Closed
 	page.fillQuestion(d.Prompt, "")
 	page.fillReceipt(d.Closed)
+	r := newRoom()
+	r.folded = true
+	page.shown = shownOf(v, page.Lang, at.Name(), d.Context, d.Artifacts, r)
 	return page
 }
 
@@ -235,48 +248,114 @@ func wordedOf(lang, prompt, summary, reference string) (w worded) {
 
 // shownOf returns the content of a request besides its question, as far as there is room for it.
 func shownOf(v *workspace.Workspace, lang, name string, context schemas.Raw, files []view.ArtifactLine, r *room) (s shown) {
-	for _, fact := range gate.ContextFacts(context, lang) {
-		fact.Value = console.Lines(fact.Value)
-		if len(fact.Value) <= shortContext && !strings.Contains(fact.Value, "\n") {
-			s.Context = append(s.Context, fact)
-		} else {
-			s.LongContext = append(s.LongContext, fact)
-		}
-	}
+	s.contextView = contextOf(lang, context)
 	for i, f := range files {
 		s.Artifacts = append(s.Artifacts, artifactOf(v, lang, fmt.Sprintf("/api/v1%s/artifacts/%d", RequestPath(name), i+1), f, r))
 	}
 	return s
 }
 
-// shortContext limits a value that is shown on one line, in bytes.
-const shortContext = 120
+// ending is how a request ended, for people.
+type ending struct {
+	// Look is the style of Label: done for yes, alarm for no, off for no answer, else runs.
+	Look, Label string
+	// Sentence says all, but for the time.
+	Sentence string
+	At       *time.Time
+}
+
+// endingOf returns how a request ended.
+func endingOf(lang string, c view.Closed) ending {
+	e := ending{Look: "off", Label: templates.Text(lang, "page.closed"), At: moment(c.DecidedAt)}
+	switch {
+	case c.Result == "":
+		e.Sentence = c.Doubt
+	case c.Response != "":
+		e.Look, e.Label = lookOfAnswer(c), answerLabel(c)
+		key := "page.ended.answered"
+		if c.User == "" || c.Result != gate.Accepted {
+			key = "page.ended.default"
+		}
+		e.Sentence = phrase(lang, key, "answer", e.Label, "who", c.User)
+	default:
+		e.Label, e.Sentence = templates.Text(lang, "page.how."+c.Result), templates.Text(lang, "page.ended."+c.Result)
+	}
+	return e
+}
+
+// lookOfAnswer returns the look of an answer: a no is not green.
+func lookOfAnswer(c view.Closed) string {
+	asked := engine.OpenRequest{Type: c.Type, Options: c.Options}
+	switch c.Response {
+	case answer.Approving.Named(asked):
+		return "done"
+	case answer.Rejecting.Named(asked):
+		return "alarm"
+	}
+	return "runs"
+}
+
+// answerLabel returns the words of an answer: the labels of the options, or the text.
+func answerLabel(c view.Closed) string {
+	all := []string{c.Response}
+	if slices.Contains(c.Selected, c.Response) {
+		all = nil
+	}
+	for _, id := range c.Selected {
+		all = append(all, id)
+	}
+	for i, id := range all {
+		for _, o := range c.Options {
+			if o.ID == id {
+				all[i] = optionLabel(o)
+			}
+		}
+	}
+	return console.Cut(console.OneLine(strings.Join(all, ", ")), shownQuestion)
+}
+
+// longestLabel limits a description that stands for its option, in bytes.
+const longestLabel = 60
+
+// optionLabel returns what people call an option: its description if that is short, else its id.
+func optionLabel(o engine.RequestOption) string {
+	if o.Description != "" && len(o.Description) <= longestLabel {
+		return o.Description
+	}
+	return o.ID
+}
+
+// moment returns the time that a text is, nil if it is none.
+func moment(text string) *time.Time {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return nil
+	}
+	return &t
+}
 
 // fillReceipt fills in how a request ended.
 func (p *requestView) fillReceipt(c view.Closed) {
+	p.ending = endingOf(p.Lang, c)
 	add := func(key, value string) {
 		if value != "" {
 			p.Receipt = append(p.Receipt, engine.Fact{Label: templates.Text(p.Lang, key), Value: value})
 		}
 	}
 	if c.Result == "" {
-		add("page.result", c.Doubt)
 		return
 	}
-	add("page.result", c.Result)
-	said := c.Response
-	if len(c.Selected) > 0 {
-		said += " (" + strings.Join(c.Selected, ", ") + ")"
-	}
-	if said != "" {
-		p.Answer = phrase(p.Lang, "page.closed.by", "response", said, "user", c.User)
-		add("page.given", p.Answer)
+	if c.Response != "" {
+		p.Answer = phrase(p.Lang, "page.closed.by", "response", p.Label, "user", c.User)
 	}
 	add("page.comment", c.Comment)
-	add("page.decided", c.DecidedAt)
+	add("page.reason", c.Reason)
 	add("page.known", strings.Join(c.KnownAs, ", "))
 	add("page.file", c.File)
 	add("page.problems", c.Doubt)
+	if next := c.SupersededBy; next != "" {
+		p.Next = p.Run + ":" + next
+	}
 }
 
 // postRequest takes the answer of a form. The request's page then shows the outcome; a refused
@@ -301,7 +380,8 @@ func (a *App) postRequest(c *facade.Call) (int, any, error) {
 	if chosen := form["option"]; len(chosen) > 0 {
 		r.Option, r.More = chosen[0], chosen[1:]
 	}
-	if t, open := view.OpenRequestAt(v, at); open {
+	t, open := view.OpenRequestAt(v, at)
+	if open {
 		r.Edits = editsIn(form, t.Editable)
 	}
 	status, _, err := a.answer(c.Context(), v, c.Who, at, form.Get("digest"), r)
@@ -323,11 +403,13 @@ func (a *App) postRequest(c *facade.Call) (int, any, error) {
 	case err != nil:
 		return 0, nil, err
 	}
-	sent := "taken"
+	to := RequestPath(at.Name()) + "?sent=taken"
 	if status == http.StatusAccepted {
-		sent = "written"
+		to = RequestPath(at.Name()) + "?sent=written"
+	} else if next, ok := a.nextOf(c, v, t.OpenRequest); open && ok {
+		to = RequestPath(view.NameOf(next)) + "?after=" + url.QueryEscape(at.Name())
 	}
-	http.Redirect(c.Writer, c.Request, RequestPath(at.Name())+"?sent="+sent, http.StatusSeeOther)
+	http.Redirect(c.Writer, c.Request, to, http.StatusSeeOther)
 	return 0, nil, nil
 }
 
@@ -351,8 +433,8 @@ func editsIn(form url.Values, files []engine.EditableFile) (edits []gate.Edit) {
 
 // instead says what was decided instead of an answer that was sent.
 func (p *requestView) instead(problem *facade.Problem) string {
-	if len(p.Receipt) == 0 {
+	if p.Sentence == "" {
 		return problem.In(p.Lang)
 	}
-	return phrase(p.Lang, "page.instead", "answer", cmp.Or(p.Answer, p.Receipt[0].Value))
+	return phrase(p.Lang, "page.instead", "answer", cmp.Or(p.Answer, p.Label))
 }

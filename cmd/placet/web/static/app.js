@@ -17,7 +17,7 @@
 
   // Keys. Nothing is done while somebody types.
   let at = -1;
-  const cards = () => [...document.querySelectorAll("#list .card")];
+  const cards = () => [...document.querySelectorAll("#list .card:not([hidden])")];
   const mark = (next) => {
     const all = cards();
     if (all.length === 0) return;
@@ -40,6 +40,16 @@
     if (byId("list")) sessionStorage.setItem(seen, JSON.stringify(cards().map((card) => new URL(card.querySelector(".cover").href).pathname)));
   };
   remember();
+
+  // The list is narrowed while somebody types.
+  const search = byId("search");
+  const narrow = () => {
+    const words = search.value.trim().toLowerCase();
+    document.querySelectorAll("#list .card").forEach((card) => { card.hidden = !card.textContent.toLowerCase().includes(words); });
+    document.querySelectorAll("#list .group").forEach((group) => { group.hidden = !group.querySelector(".card:not([hidden])"); });
+    if (byId("none")) byId("none").hidden = cards().length > 0;
+  };
+  if (search) search.addEventListener("input", () => { narrow(); remember(); });
   const help = byId("help");
   const showHelp = () => help && !help.open && help.showModal();
   if (byId("help-open")) {
@@ -100,7 +110,7 @@
     pending = { form, input, button, buttons, timer: setInterval(tick, 1000) };
     buttons.forEach((b) => b.setAttribute("aria-pressed", "true"));
     undo.hidden = false;
-    undo.querySelector("[role=status]").textContent = undo.querySelector("[role=status]").dataset.pattern.replace("{option}", input.value);
+    undo.querySelector("[role=status]").textContent = undo.querySelector("[role=status]").dataset.pattern.replace("{option}", input.closest(".option").querySelector(".option-label").textContent);
     tick();
   };
   if (undo) {
@@ -131,10 +141,8 @@
       button.className = "press " + role;
       button.dataset.option = input.value;
       button.setAttribute("form", form.id);
-      const words = option.querySelector(".describes");
-      button.textContent = words ? words.textContent : input.value;
-      if (words && words.textContent.toLowerCase() !== input.value.toLowerCase()) button.append(" ", Object.assign(document.createElement("code"), { textContent: input.value }));
-      cell.append(button, ...[...option.querySelectorAll(".effect, .faint")].map((el) => el.cloneNode(true)));
+      button.textContent = option.querySelector(".option-label").textContent;
+      cell.append(button, ...[...option.querySelectorAll(".effect, .faint, .describes")].map((el) => el.cloneNode(true)));
       row.append(cell);
       option.hidden = true;
     }
@@ -215,6 +223,7 @@
       const next = region && fresh.getElementById(region.id);
       if (next) replaceRegion(region, next);
     }
+    if (search && search.value !== search.defaultValue) narrow();
     remember();
     const count = fresh.getElementById("count");
     if (count && byId("count")) { byId("count").textContent = count.textContent; byId("count").hidden = count.hidden; }
@@ -252,8 +261,14 @@
     if (form) settle(form, later, fresh.querySelector(".outdated"), byId("elsewhere"), byId("stale"));
     const asks = byId("asks");
     if (!asks) return;
-    const next = new Map([...fresh.querySelectorAll("#asks .ask")].map((ask) => [ask.dataset.ask, ask]));
-    for (const ask of asks.querySelectorAll(".ask")) {
+    const several = byId("together");
+    const others = fresh.getElementById("together");
+    if (several?.dataset.digests !== others?.dataset.digests) {
+      several?.remove();
+      if (others) { asks.querySelector("h2").after(others); others.querySelectorAll("form.answer").forEach(prepare); }
+    }
+    const next = new Map([...fresh.querySelectorAll("#asks .ask[data-ask]")].map((ask) => [ask.dataset.ask, ask]));
+    for (const ask of asks.querySelectorAll(".ask[data-ask]")) {
       const same = next.get(ask.dataset.ask);
       next.delete(ask.dataset.ask);
       const form = ask.querySelector("form.answer");
@@ -268,7 +283,7 @@
       asks.append(ask);
       ask.querySelectorAll("form.answer").forEach(prepare);
     }
-    asks.hidden = asks.querySelectorAll(".ask").length === 0;
+    asks.hidden = !asks.querySelector(".ask");
   };
   let running = false;
   let again = false;
