@@ -69,9 +69,8 @@ type attributions struct {
 	newest map[string]attributed // by path
 	added  int                   // lines, by this process
 
-	// paths are locked while a document is attributed and written; each lock covers several
-	// paths.
-	paths [records]sync.Mutex
+	// paths are locked while a document is attributed and written.
+	paths nameLocks
 
 	flush sync.Mutex
 	// flushed is how many of the lines are durable, except the first lost of them, whose
@@ -88,18 +87,18 @@ type attributed struct {
 
 // HoldPath keeps others in this process from writing at a path until release is called: the
 // last attribution must be that of the document in place.
-func (d *Dir) HoldPath(path string) (release func()) {
-	one := &d.attributions.paths[pathLock(path)]
-	one.Lock()
-	return one.Unlock
-}
+func (d *Dir) HoldPath(path string) (release func()) { return d.attributions.paths.hold(path) }
 
 // WriteFor records for whom a plan is about to write documents, as their Known and Source say,
 // and holds their paths until release is called; release is never nil. It records nothing for a path
 // that is not free, because the attribution of the present file would end. It asks that once it holds
 // the paths: somebody else may have written there while it waited.
 func (d *Dir) WriteFor(docs []engine.Document, isFree func(path string) (bool, error), at time.Time) (release func(), err error) {
-	release = d.holdPaths(docs)
+	var paths []string
+	for _, doc := range docs {
+		paths = append(paths, doc.Path)
+	}
+	release = d.attributions.paths.hold(paths...)
 	n := 0
 	for _, doc := range docs {
 		free, err := isFree(doc.Path)
@@ -128,29 +127,6 @@ func attributionOf(doc engine.Document, at time.Time) []byte {
 	line, _ := json.Marshal(a) // of texts and a time
 	return line
 }
-
-// holdPaths is [Dir.HoldPath] for several paths. The locks are taken in one order.
-func (d *Dir) holdPaths(docs []engine.Document) (release func()) {
-	var held [records]bool
-	for _, doc := range docs {
-		held[pathLock(doc.Path)] = true
-	}
-	for i := range held {
-		if held[i] {
-			d.attributions.paths[i].Lock()
-		}
-	}
-	return func() {
-		for i := range held {
-			if held[i] {
-				d.attributions.paths[i].Unlock()
-			}
-		}
-	}
-}
-
-// pathLock returns the number of the lock of a path.
-func pathLock(path string) int { return int(engine.Sum([]byte(path)).Hex()[0]) % records }
 
 // Attribute records for whom a document is about to be written, durably. A document without
 // such a line is only a claim.

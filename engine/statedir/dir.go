@@ -23,8 +23,8 @@ type Dir struct {
 	files func() (storefs.FS, error)
 
 	mu sync.Mutex // of Write
-	// records are locked while a record is written; each lock covers several records.
-	records [records]sync.Mutex
+	// records are locked while a record is written.
+	records nameLocks
 
 	attributions attributions
 }

@@ -31,8 +31,6 @@ const (
 	newestKept = 8
 	// longestRecord is the size above which the oldest paths are dropped as well.
 	longestRecord = 4 << 20
-	// records is how many records may be written in parallel.
-	records = 16
 )
 
 // record returns the name of the record of the run in a folder.
@@ -142,9 +140,7 @@ func split(line []byte) (name, hex string) {
 // verified again.
 func (d *Dir) Issue(run string, docs []engine.Document) error {
 	name := record(run)
-	one := &d.records[engine.Sum([]byte(name)).Hex()[0]%records]
-	one.Lock()
-	defer one.Unlock()
+	defer d.records.hold(name)()
 	return d.cannotRecord(name, d.issue(name, docs))
 }
 
@@ -180,9 +176,7 @@ func (d *Dir) issue(name string, docs []engine.Document) error {
 // back until the next one is written.
 func (d *Dir) Confirm(run string, docs []engine.Document) error {
 	name := record(run)
-	one := &d.records[engine.Sum([]byte(name)).Hex()[0]%records]
-	one.Lock()
-	defer one.Unlock()
+	defer d.records.hold(name)()
 	var lines []byte
 	for _, doc := range docs {
 		lines = fmt.Appendf(lines, "%s %s\n", doc.Path, engine.Sum(doc.Body).Hex())
