@@ -36,6 +36,18 @@ func (s Snapshot) Doc(p string) Document {
 	return Document{Path: p, Err: ErrAbsent}
 }
 
+// With returns the snapshot as it would be if a document had just been written.
+func (s Snapshot) With(d Document) Snapshot {
+	d.Sum, d.Changed = Sum(d.Body), s.Now
+	i, there := slices.BinarySearchFunc(s.Docs, d.Path, func(d Document, p string) int { return strings.Compare(d.Path, p) })
+	if s.Docs = slices.Clone(s.Docs); there {
+		s.Docs[i] = d
+	} else {
+		s.Docs = slices.Insert(s.Docs, i, d)
+	}
+	return s
+}
+
 // In returns the document at a path relative to the run's folder.
 func (s Snapshot) In(rel string) Document { return s.Doc(path.Join(s.Dir, rel)) }
 

@@ -41,6 +41,9 @@
 //     changes what they know, waits for the family's turn and is made once more:
 //     what one run takes, no other does.
 //   - While git rewrites the tree nothing is decided.
+//   - A document that a surface of this process submits is seen by the next look as if it were
+//     there, and is the first write of that look's plan. If no pass can take it now, it is given
+//     back, and written as any editor would write it.
 //   - An error leads to another look later, with the wait doubling up to a
 //     minute, and is logged once per cause, not once per look.
 //   - A final run keeps no documents and at most one watch, because its state document

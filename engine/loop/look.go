@@ -29,6 +29,8 @@ type look struct {
 	snap   engine.Snapshot
 	loaded store.Loaded
 	plan   engine.Plan
+	// submitted is the document that the look has seen although it is not written yet, nil for none.
+	submitted *submission
 }
 
 // looker looks at one run, as often as a pass needs it.
@@ -74,6 +76,9 @@ func (k *looker) look() (look, error) {
 			missing = lk.snap.Lacks(lk.plan.Needs)
 		}
 		if len(missing) == 0 {
+			if !k.admitsSubmission(&lk) {
+				return k.look()
+			}
 			k.needs = slices.Concat(k.known(lk.plan.Needs), lk.plan.NextNeeds)
 			return lk, nil
 		}
@@ -129,8 +134,9 @@ func (k *looker) once(needs []string) (look, error) {
 	if snap.Docs, err = k.withFacts(loaded.Docs, needs, &loaded); err != nil {
 		return look{}, err
 	}
+	snap, g := k.withSubmission(snap)
 	snap, plan, err := k.again(snap)
-	return look{began, snap, loaded, plan}, err
+	return look{began, snap, loaded, plan, g}, err
 }
 
 // committers returns the needs for who committed the answers to open requests. A machine that

@@ -322,6 +322,9 @@ func (p *pass) commit(ctx context.Context) error {
 	if early || p.outOfTurn() {
 		return store.ErrConflict // a look under the run's locks made another plan
 	}
+	if p.last.submitted != nil && !p.s.registry.takeSubmission(p.last.submitted) {
+		return store.ErrConflict // it was taken back
+	}
 	var err error
 	p.s.waiting(func() {
 		began := time.Now()
@@ -332,6 +335,9 @@ func (p *pass) commit(ctx context.Context) error {
 			}
 		}
 	})
+	if p.last.submitted != nil {
+		p.s.committed(p.last.submitted, err)
+	}
 	if err != nil {
 		return err
 	}

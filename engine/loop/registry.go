@@ -59,7 +59,8 @@ type activeRun struct {
 	anew   bool  // its watches are not to be trusted
 	// heard are the folders that have changed since the last look, for a run of a sparse
 	// family.
-	heard map[string]bool
+	heard     map[string]bool
+	submitted []*submission // what the next commits write besides
 }
 
 func newRegistry(families []Family) *registry {

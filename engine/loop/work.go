@@ -42,7 +42,13 @@ func (s *session) serve(ctx context.Context, state string) {
 		s.queue.trust(state)
 		s.heard(r)
 		return
-	case s.mustWait(lv):
+	}
+	defer func() {
+		if !s.queue.marked(state) { // otherwise the next pass begins at once
+			s.returnSubmissions(lv)
+		}
+	}()
+	if s.mustWait(lv) {
 		return
 	}
 	s.timers.drop(state)
@@ -75,8 +81,9 @@ func (s *session) runPass(ctx context.Context, p *pass) result {
 		if !errors.Is(r.err, errPaused) {
 			return r
 		}
-		// The caller need not wait for git to learn that Watch is running.
+		// The callers need not wait for git.
 		s.tell()
+		s.returnSubmissions(p.lv)
 		s.queue.distrust(p.lv.state)
 		if r.err = s.l.awaitTree(ctx); r.err != nil {
 			return r

@@ -104,10 +104,7 @@ func (a *Announcer) press(ctx context.Context, l statedir.Link) (known bool, err
 	case !view.IsShown(v, t.OpenRequest, string(l.Digest)) || len(view.ChangedLines(v, t)) > 0:
 		return true, templates.Errorf("page.no.shown")
 	}
-	resp, err := answer.NewResponse(v, t, r)
-	if err == nil {
-		_, err = answer.Give(ctx, v, t, resp)
-	}
+	_, err = answer.Submit(ctx, v, t, r)
 	return true, err
 }
 

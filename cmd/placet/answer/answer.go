@@ -35,6 +35,15 @@ type Reply struct {
 // NewResponse checks a reply against the request and returns it as an answer. It refuses,
 // before anything is written, what the daemon would refuse.
 func NewResponse(b *workspace.Workspace, t view.Request, r Reply) (gate.Response, error) {
+	resp, err := newResponse(b, t, r)
+	if err == nil {
+		err = CheckCounts(b, t, resp)
+	}
+	return resp, err
+}
+
+// newResponse is NewResponse for an answer that the machine of the run judges later.
+func newResponse(b *workspace.Workspace, t view.Request, r Reply) (gate.Response, error) {
 	resp := gate.Response{
 		RequestID: t.Request, Comment: strings.TrimSpace(r.Comment), Digest: t.Digest, Artifacts: t.Binding, Edits: changedTexts(t, r.Edits),
 		ProvidedBy: gate.By{User: r.By, Source: b.Surface()},
@@ -92,7 +101,7 @@ func checkAnswer(b *workspace.Workspace, t view.Request, resp gate.Response) err
 	}
 	wrong := check(view.GateOf(b, t.OpenRequest))
 	if wrong == "" {
-		return CheckCounts(b, t, resp)
+		return nil
 	}
 	p := console.Refused("workspace.answer.wrong", "request", t.Label(), "why", Unquoted(wrong, place)).Try("workspace.answer.wrong.try", "command", console.Typed("show", t.Request))
 	if check(engine.Gate{}) == "" {

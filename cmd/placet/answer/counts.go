@@ -5,7 +5,6 @@ import (
 	"errors"
 	"path"
 	"slices"
-	"strings"
 
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/view"
@@ -18,15 +17,35 @@ import (
 // CheckCounts refuses an answer that could not count, in the words of the note that the engine
 // would write about it: the machine of the run judges the answer before it is written.
 func CheckCounts(b *workspace.Workspace, t view.Request, resp gate.Response) error {
-	if t.Found.Family.Machine == nil || view.GateOf(b, t.OpenRequest).Waits || slices.Contains(t.AtCommandLine, resp.Response) {
-		return nil // it can count once somebody has agreed
+	if t.Found.Family.Machine == nil || countsLater(b, t, resp) {
+		return nil
 	}
-	snap, err := snapshotWith(b, t, resp)
+	snap, err := t.Snapshot(b)
+	if err != nil {
+		return console.Refused("workspace.answer.wrong", "request", t.Label(), "why", err)
+	}
+	body, err := resp.Encode()
 	if err != nil {
 		return err
 	}
-	if why := closedBy(t, snap); why != "" {
-		return console.Refused("workspace.answer.closing", "request", t.Label(), "why", why).
+	snap = snap.With(engine.Document{Path: t.Response, Kind: layout.KindResponse, Body: body, Known: []string{b.Author()}, Source: b.Surface()})
+	plan, err := t.Found.Family.Machine.Step(snap)
+	if err != nil {
+		plan = engine.Plan{} // the run's account says why
+	}
+	return counts(b, t, resp, snap, plan)
+}
+
+// counts refuses an answer that could not count, given the run with it and the plan for that.
+func counts(b *workspace.Workspace, t view.Request, resp gate.Response, snap engine.Snapshot, plan engine.Plan) error {
+	if countsLater(b, t, resp) {
+		return nil
+	}
+	switch r, closes := closing(t, plan); {
+	case closes && r.Result == gate.Accepted:
+		return nil
+	case closes:
+		return console.Refused("workspace.answer.closing", "request", t.Label(), "why", r.Reason).
 			Try("workspace.answer.wrong.try", "command", console.Typed("show", t.Request)).Kinded(console.KindUnusable)
 	}
 	open := t.Found.Family.Machine.Account(snap).Open
@@ -51,7 +70,7 @@ func WhyNoneCounts(b *workspace.Workspace, t view.Request, by string) (why error
 	for _, r := range trials(t, by) {
 		_, err := NewResponse(b, t, r)
 		var p *console.Problem
-		if err == nil || !errors.As(err, &p) || !slices.Contains(closing, p.Kind) {
+		if err == nil || !errors.As(err, &p) || !slices.Contains(unavoidable, p.Kind) {
 			return nil
 		}
 		why = cmp.Or(why, err)
@@ -59,8 +78,8 @@ func WhyNoneCounts(b *workspace.Workspace, t view.Request, by string) (why error
 	return why
 }
 
-// closing are the kinds of problems that no other answer avoids.
-var closing = []string{console.KindNotApprover, console.KindChanged, console.KindUnusable}
+// unavoidable are the kinds of problems that no other answer avoids.
+var unavoidable = []string{console.KindNotApprover, console.KindChanged, console.KindUnusable}
 
 // trials returns one answer for each option that is offered to people elsewhere than at the command
 // line.
@@ -76,45 +95,20 @@ func trials(t view.Request, by string) (all []Reply) {
 	return all
 }
 
-// snapshotWith returns the run of a request as it would be with an answer. It waits until the
-// files that the answer is bound to have settled.
-func snapshotWith(b *workspace.Workspace, t view.Request, resp gate.Response) (engine.Snapshot, error) {
-	body, err := resp.Encode()
-	if err != nil {
-		return engine.Snapshot{}, err
-	}
-	for _, f := range t.Binding {
-		b.Artifact(f.Path)
-	}
-	seen, err := b.Loop.Look(t.Found)
-	if err != nil {
-		return engine.Snapshot{}, console.Refused("workspace.answer.wrong", "request", t.Label(), "why", err)
-	}
-	snap := seen.Snap
-	given := engine.Document{
-		Path: t.Response, Kind: layout.KindResponse, Body: body, Sum: engine.Sum(body), Changed: snap.Now,
-		Known: []string{b.Author()}, Source: b.Surface(),
-	}
-	docs := slices.DeleteFunc(slices.Clone(snap.Docs), func(d engine.Document) bool { return d.Path == given.Path })
-	at, _ := slices.BinarySearchFunc(docs, given.Path, func(d engine.Document, name string) int { return strings.Compare(d.Path, name) })
-	snap.Docs = slices.Insert(docs, at, given)
-	return snap, nil
+// countsLater reports whether an answer can count once somebody has agreed to something.
+func countsLater(b *workspace.Workspace, t view.Request, resp gate.Response) bool {
+	return view.GateOf(b, t.OpenRequest).Waits || slices.Contains(t.AtCommandLine, resp.Response)
 }
 
-// closedBy returns why the next step closes a request although it has an answer, "" if it does
-// not.
-func closedBy(t view.Request, snap engine.Snapshot) string {
-	plan, err := t.Found.Family.Machine.Step(snap)
-	if err != nil {
-		return ""
-	}
+// closing returns the receipt by which a plan closes a request; closes is false if it does not.
+func closing(t view.Request, plan engine.Plan) (r gate.Receipt, closes bool) {
 	for _, d := range plan.Writes {
 		if d.Kind != layout.KindReceipt || path.Dir(d.Path) != path.Dir(t.Response) {
 			continue
 		}
-		if r, err := gate.ReadReceipt(d.Path, d.Body); err == nil && r.Result != gate.Accepted {
-			return r.Reason
+		if r, err := gate.ReadReceipt(d.Path, d.Body); err == nil {
+			return r, true
 		}
 	}
-	return ""
+	return r, false
 }

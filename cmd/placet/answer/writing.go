@@ -16,10 +16,10 @@ import (
 	"placet/templates"
 )
 
-// Write writes response.json, and never loses an answer that is already there: the same one is
-// fine, another usable one refuses the new one, and only an unusable one is replaced. Write
+// write writes response.json by put, and never loses an answer that is already there: the same one is
+// fine, another usable one refuses the new one, and only an unusable one is replaced. write
 // waits for one that may be half written until the context is done.
-func Write(ctx context.Context, b *workspace.Workspace, t view.Request, resp gate.Response) (string, error) {
+func write(ctx context.Context, b *workspace.Workspace, t view.Request, resp gate.Response, put func(engine.Document) error) (string, error) {
 	doc := engine.Document{Path: t.Response, Kind: layout.KindResponse}
 	for range 3 {
 		there, err := standingAnswer(ctx, b, t)
@@ -37,8 +37,11 @@ func Write(ctx context.Context, b *workspace.Workspace, t view.Request, resp gat
 		}
 		doc.Body = body
 		doc.Over = there.Sum
-		if err = b.Put(doc, t.Request); err == nil {
+		if err = put(doc); err == nil {
 			return "written", nil
+		}
+		if p := (*console.Problem)(nil); errors.As(err, &p) && p.Kind != console.KindUnwritable {
+			return "", err // it cannot count
 		}
 		if !errors.Is(err, store.ErrConflict) {
 			return "", console.Refused("workspace.write", "path", t.Response, "error", err).Kinded(console.KindUnwritable)

@@ -2,11 +2,14 @@ package answer
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/gate"
+	"placet/engine/loop"
 	"placet/engine/run"
 )
 
@@ -27,7 +30,40 @@ type Written struct {
 // returns the outcome. placet watch, or the next placet watch --once, carries it out. Give waits for
 // another writer of the file until the context is done.
 func Give(ctx context.Context, b *workspace.Workspace, t view.Request, resp gate.Response) (Written, error) {
-	result, err := Write(ctx, b, t, resp)
+	return give(ctx, b, t, resp, func(doc engine.Document) error { return b.Put(doc, t.Request) })
+}
+
+// Submit checks a reply and gives it as [NewResponse] and [Give] do. Where the loop of this process
+// serves the run, its next pass judges the answer, writes it and carries it out, all at once.
+func Submit(ctx context.Context, b *workspace.Workspace, t view.Request, r Reply) (Written, error) {
+	resp, err := newResponse(b, t, r)
+	if err != nil {
+		return Written{}, err
+	}
+	return give(ctx, b, t, resp, func(doc engine.Document) error {
+		err := loop.ErrNotSubmitted
+		if doc.Over == "" {
+			ctx, stop := context.WithTimeout(ctx, longestPass)
+			defer stop()
+			err = b.Submit(ctx, t.Found, doc, func(s engine.Snapshot, p engine.Plan) error { return counts(b, t, resp, s, p) })
+		}
+		if !errors.Is(err, loop.ErrNotSubmitted) {
+			return err
+		}
+		if err := CheckCounts(b, t.Anew(), resp); err != nil {
+			return err
+		}
+		return b.Put(doc, t.Request)
+	})
+}
+
+// longestPass is how long an answer waits for a pass over its run before it is written without one:
+// the run's locks may be held for long.
+const longestPass = 10 * time.Second
+
+// give makes an answer durable by a function that writes its document.
+func give(ctx context.Context, b *workspace.Workspace, t view.Request, resp gate.Response, put func(engine.Document) error) (Written, error) {
+	result, err := write(ctx, b, t, resp, put)
 	return Written{resp, t.Run.String(), t.Where, t.Response, view.Effects(t, resp), result, workspace.DaemonRuns(b.Root)}, err
 }
 

@@ -414,10 +414,7 @@ func (g *Agent) Respond(ctx context.Context, id string, r mcp.Reply) error {
 	if len(r.Choices) > 0 {
 		reply.Option, reply.More = r.Choices[0], r.Choices[1:]
 	}
-	resp, err := answer.NewResponse(v, t, reply)
-	if err == nil {
-		_, err = answer.Give(ctx, v, t, resp)
-	}
+	_, err := answer.Submit(ctx, v, t, reply)
 	return err // the command to type instead is of no use in a dialogue
 }
 

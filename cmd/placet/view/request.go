@@ -21,11 +21,34 @@ type Request struct {
 	Spoken string // the language of texts about it
 	// fact is [gate.Evaluation.Fact] for the answer in place.
 	fact func(need string) (engine.Document, bool)
+	// snap holds the documents that the request was read from; nil if nobody keeps them, or if
+	// one of them had not settled.
+	snap *engine.Snapshot
+}
+
+// Snapshot returns the run of the request as it was when the request was read: what was shown is
+// then compared with the same documents by which its answer is judged. A request that does not keep
+// them is read again, once the files that its answer is bound to have settled.
+func (t Request) Snapshot(b *workspace.Workspace) (engine.Snapshot, error) {
+	if t.snap != nil {
+		return *t.snap, nil
+	}
+	for _, f := range t.Binding {
+		b.Artifact(f.Path)
+	}
+	seen, err := b.Loop.Look(t.Found)
+	return seen.Snap, err
 }
 
 // RequestOf returns an open request of a run.
 func RequestOf(b *workspace.Workspace, a engine.OpenRequest, f loop.Found) Request {
-	return Request{a, f, b.Env.Lang, func(need string) (engine.Document, bool) { return b.Loop.Lookup(need), true }}
+	return Request{OpenRequest: a, Found: f, Spoken: b.Env.Lang, fact: func(need string) (engine.Document, bool) { return b.Loop.Lookup(need), true }}
+}
+
+// Anew returns the request without the documents that it was read from, so that they are read again.
+func (t Request) Anew() Request {
+	t.snap = nil
+	return t
 }
 
 // Label returns the name of the request on the command line: its id, which the listing showed
@@ -161,7 +184,11 @@ func OpenRequestAt(b *workspace.Workspace, at RequestAt) (t Request, open bool) 
 	v := Of(b, at.Found)
 	for _, a := range v.Open {
 		if a.Request == at.ID {
-			return RequestOf(b, Describe(b, a), at.Found), true
+			t := RequestOf(b, Describe(b, a), at.Found)
+			if !v.unsettled {
+				t.snap = v.snap
+			}
+			return t, true
 		}
 	}
 	return Request{}, false

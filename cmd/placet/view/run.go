@@ -40,6 +40,8 @@ type Run struct {
 	unsettled bool
 	// late says that the machine's account took too long, and only the state document was read.
 	late bool
+	// snap holds the documents that the view was made from, if it is the view of one run.
+	snap *engine.Snapshot
 	lang string    // language of texts about the run
 	now  time.Time // when it was looked at
 	Err  error
@@ -121,6 +123,9 @@ func viewEach(b *workspace.Workspace, found []loop.Found, views []Run, todo []in
 		i := todo[n]
 		views[i] = viewIn(b, limit, found[i], func() Run { return seeRun(b, round, found[i]) })
 		views[i].lang, views[i].now = b.Env.Lang, b.Env.Now()
+		if len(found) > 1 {
+			views[i].snap = nil // the documents of many runs would fill the memory
+		}
 		for k := range views[i].Open {
 			refer(b, &views[i].Open[k])
 			addWaiters(b, &views[i].Open[k])
@@ -195,6 +200,7 @@ func seeRun(b *workspace.Workspace, round *loop.Stored, f loop.Found) Run {
 		return v
 	}
 	snap := seen.Snap
+	v.snap = &seen.Snap
 	v.stray, v.unsettled = seen.Stray, !seen.Again.IsZero()
 	if b.Journals {
 		snap.Docs = readJournals(b, f, snap.Docs)

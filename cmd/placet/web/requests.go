@@ -285,17 +285,13 @@ func (a *App) answer(ctx context.Context, v *workspace.Workspace, who facade.Ide
 	if t.FreeText {
 		r = inWords(r)
 	}
-	resp, err := answer.NewResponse(v, t, r)
-	if err != nil {
-		return 0, nil, a.refusal(v, who, t, r, err)
-	}
 	wait := a.waiters.add(at.Found.Run, func(d engine.Document) bool {
 		return path.Dir(d.Path) == path.Dir(t.Response) && slices.Contains([]string{"receipt.json", "problem.md"}, path.Base(d.Path))
 	})
 	defer a.waiters.remove(wait)
 	ctx, stop := context.WithTimeout(ctx, a.o.Wait)
 	defer stop()
-	done, err := answer.Give(ctx, v, t, resp)
+	done, err := answer.Submit(ctx, v, t, r)
 	if err != nil {
 		return 0, nil, a.refusal(v, who, t, r, err)
 	}
@@ -305,7 +301,11 @@ func (a *App) answer(ctx context.Context, v *workspace.Workspace, who facade.Ide
 // awaitReceipt waits for the outcome of a written answer. Another answer, or the end of the
 // request, may come first.
 func awaitReceipt(ctx context.Context, v *workspace.Workspace, at view.RequestAt, done answer.Written, wait *waiter) (int, any, error) {
-	closed, ok := view.ClosedRequest(v, at)
+	var closed view.Closed
+	ok := false
+	if len(wait.come) == 0 { // otherwise this process has written the outcome
+		closed, ok = view.ClosedRequest(v, at)
+	}
 	for {
 		if ok && !closed.IsDoubtful() {
 			if !answer.Took(closed, done.Reply()) {

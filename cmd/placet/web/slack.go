@@ -246,10 +246,7 @@ func (a *App) write(ctx context.Context, p press, r answer.Reply) error {
 	if err := checkShown(p.v, t, p.shown); err != nil {
 		return err
 	}
-	resp, err := answer.NewResponse(p.v, t, r)
-	if err == nil {
-		_, err = answer.Give(ctx, p.v, t, resp)
-	}
+	_, err := answer.Submit(ctx, p.v, t, r)
 	if err == nil {
 		return nil
 	}

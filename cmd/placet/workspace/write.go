@@ -2,9 +2,11 @@ package workspace
 
 import (
 	"cmp"
+	"context"
 
 	"placet/cmd/placet/console"
 	"placet/engine"
+	"placet/engine/loop"
 	"placet/engine/statedir"
 	"placet/engine/store"
 	"placet/layout"
@@ -43,6 +45,17 @@ func (b *Workspace) Put(doc engine.Document, request string) error {
 		return err
 	}
 	return b.Store.Write(doc)
+}
+
+// Submit has the loop of this process write a document that is not there yet, for the person for whom
+// this workspace writes, together with what follows from it. judge may refuse that. The error is
+// [loop.ErrNotSubmitted] if the loop does not.
+func (b *Workspace) Submit(ctx context.Context, f loop.Found, doc engine.Document, judge func(engine.Snapshot, engine.Plan) error) error {
+	if b.StateDir == nil {
+		return loop.ErrNotSubmitted // nobody could say later for whom it was written
+	}
+	doc.Known, doc.Source = []string{b.Author()}, b.Surface()
+	return b.Loop.Submit(ctx, f, doc, judge)
 }
 
 // ResponseFile returns how response.json is read.
