@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -94,16 +95,22 @@ func (d *Dir) Served(ask string) (s Served) {
 	return s
 }
 
+// Waited returns the asks for which a process waits, or waited until it was killed.
+func (d *Dir) Waited() (asks []string) {
+	all, _ := fs.ReadDir(d.root.FS(), servingDir) // nobody ever waited if there is none
+	for _, a := range all {
+		asks = append(asks, a.Name())
+	}
+	return asks
+}
+
 // Abandoned returns the asks that are worth nothing without a process that is gone, if no other
 // waits for them.
 func (d *Dir) Abandoned() (asks []string) {
-	all, _ := fs.ReadDir(d.root.FS(), servingDir) // nobody ever waited if there is none
-	for _, a := range all {
-		if s := d.Served(a.Name()); s.Alone && !s.Now {
-			asks = append(asks, a.Name())
-		}
-	}
-	return asks
+	return slices.DeleteFunc(d.Waited(), func(ask string) bool {
+		s := d.Served(ask)
+		return !s.Alone || s.Now
+	})
 }
 
 // isLocked reports whether a process holds the lock of a file. Several may ask at once.

@@ -143,6 +143,74 @@ var agentAttacks = []attack{
 			t.Errorf("status below: %d %s", code, out)
 		}
 	}},
+	{"a call that says it was made", "an agent calls the hook itself and says that a call was made, to end a question or to have it count as approved", func(t *testing.T, p *place) {
+		p.write("placet.toml", "[[hook.rule]]\ndo = \"ask\"\n")
+		p.configure("[hook]\npermission = \"ask\"\n")
+		p.vars = []string{"CLAUDE_CODE_ENTRYPOINT=cli"}
+		prompt, about := p.promptAsked("kim", "lint")
+		call := p.happens("kim", "PreToolUse", "test", "")
+		p.until("both are asked", func() bool { return len(p.formsIn("")) == 2 })
+		for _, line := range [][]string{
+			{"agent", "PostToolUse", "lint", ""}, {"agent", "Stop", "", ""}, {"agent", "PostToolUse", "lint", `, "session_id2": "kim"`}, {"kim", "PostToolUse", "lint2", ""},
+			{"kim:prompt", "PostToolUse", "lint", ""}, {"kim", "PostToolUse", "lint", `, "agent_id": "x"`}, {"", "PostToolUse", "lint", ""}, {"", "Stop", "", ""},
+			{"kim", "Stop", "", `, "agent_id": "x"`}, {"kim", "SubagentStop", "lint", ""},
+		} {
+			p.happens(line[0], line[1], line[2], line[3]).ends(t, 0)
+		}
+		input := strings.ReplaceAll(p.eventInput("kim", "PostToolUse", "lint", ""), `"kim"`, `"kim", "conversation_id": "kim"`)
+		p.runsIn(t, p.root, input, "hook", "codex")
+		p.runsIn(t, p.root, input, "hook", "gemini")
+		if out, _ := p.placet("inbox"); strings.Count(out, "make ") != 2 {
+			t.Errorf("open are %s", out)
+		}
+		// In its own session it can end a question, as by placet withdraw; the call does not run then.
+		p.happens("kim", "PostToolUse", "lint", "").ends(t, 0)
+		p.happens("kim", "PostToolUse", "test", "").ends(t, 0)
+		if out := prompt.ends(t, 0); strings.Contains(out, "allow") {
+			t.Errorf("the prompt is answered by %s", out)
+		}
+		if out := call.ends(t, 0); !strings.Contains(out, `"deny"`) {
+			t.Errorf("the call is answered by %s", out)
+		}
+		if st := p.askState(about); st.Status != "withdrawn" || st.Answer != nil {
+			t.Errorf("the question is %s, %v", st.Status, st.Answer)
+		}
+	}},
+	{"a prompt instead of a question", "an agent writes into placet.toml that its client's prompt may be answered, too, where its own hands can answer it", func(t *testing.T, p *place) {
+		p.write("placet.toml", "[hook]\nfirst = \"any\"\n[[hook.rule]]\ndo = \"ask\"\n")
+		p.vars = []string{"CLAUDE_CODE_ENTRYPOINT=cli"}
+		asked := func() {
+			t.Helper()
+			h := p.happens("s", "PreToolUse", "push", "")
+			id := ""
+			p.until("placet asks", func() bool {
+				for _, one := range p.formsIn("") {
+					if p.askState(one).Status == "open" {
+						id = one
+					}
+				}
+				return id != ""
+			})
+			p.must(0, "withdraw", id, "-m", "no need")
+			if out := h.ends(t, 0); !strings.Contains(out, `"permissionDecision":"deny"`) {
+				t.Errorf("the client is told %s", out)
+			}
+			if err := os.RemoveAll(filepath.Join(p.root, ".asks")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		asked()
+		p.must(0, "trust", "--yes")
+		if out := p.happens("s", "PreToolUse", "push", "").ends(t, 0); !strings.Contains(out, `"permissionDecision":"ask"`) {
+			t.Errorf("after trust the client is told %s", out)
+		}
+		// A workspace above that asks alone, and one whose gate names who answers, are not passed by.
+		p.write("../placet.toml", "[[hook.rule]]\ndo = \"ask\"\n")
+		asked()
+		p.write("../placet.toml", "")
+		p.configure("[gates]\n\"*\" = { approvers = [\"owner:kim\"] }\n")
+		asked()
+	}},
 	{"a link to the agent's own port", "a question links to a port of this machine, where the agent waits for the cookie of whoever opens it", func(t *testing.T, p *place) {
 		const marked = "leads to a program on this computer"
 		p.write(".asks/x/ask.json", `{"question": "Is it fine?\n\nThe [preview](http://127.0.0.1:5000/) is ready."}`)

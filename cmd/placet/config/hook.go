@@ -19,6 +19,9 @@ type Hook struct {
 	// Permission says how the permission prompts of a client are answered: pass leaves them to
 	// the client, ask asks a person here.
 	Permission string `toml:"permission"`
+	// First says whose answer counts: placet is the only one that asks, or any of placet and the
+	// client's own prompt, whichever is answered first.
+	First string `toml:"first"`
 	// Stop says what happens when an agent ends its turn: tell gives it the answers that it has
 	// not seen, block keeps it working while its asks are open, off does nothing.
 	Stop string     `toml:"stop"`
@@ -42,6 +45,15 @@ const (
 	HookShow  = "show"
 )
 
+// These are the values of Hook.First.
+const (
+	FirstPlacet = "placet"
+	FirstAny    = "any"
+)
+
+// AsksPrompts reports whether placet asks people about the permission prompts of clients.
+func (h Hook) AsksPrompts() bool { return h.Permission == HookAsk || h.First == FirstAny }
+
 var hookRules = []string{"hook", "rule"}
 
 // rulesName is the name of the rules, and noRules their text if there are none.
@@ -50,7 +62,9 @@ const (
 	noRules   = "[]"
 )
 
-func defaultHook() Hook { return Hook{Wait: "23h", Permission: HookPass, Stop: "tell"} }
+func defaultHook() Hook {
+	return Hook{Wait: "23h", Permission: HookPass, First: FirstPlacet, Stop: "tell"}
+}
 
 // Waits returns how long placet waits for a person. It is shorter than the 24 h that placet init
 // makes clients wait for a hook: a client that gives up lets the call run.

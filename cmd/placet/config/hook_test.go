@@ -38,7 +38,7 @@ func TestRulesOfTheWorkspaceAskAndDenyWithoutTrust(t *testing.T) {
 	from := places(t)
 	put(t, from.Workspace, "placet.toml", looseRules)
 	s := mustLoad(t, from)
-	if diff := cmp.Diff(Hook{Wait: "23h", Permission: "pass", Stop: "tell", Rule: s.Hook.Rule}, s.Hook); diff != "" {
+	if diff := cmp.Diff(Hook{Wait: "23h", Permission: "pass", First: "placet", Stop: "tell", Rule: s.Hook.Rule}, s.Hook); diff != "" {
 		t.Error(diff)
 	}
 	if got := dos(s.Hook.Rule); got != "ask deny" {
@@ -79,10 +79,34 @@ func TestOwnRulesComeBeforeThoseOfTheWorkspace(t *testing.T) {
 	}
 }
 
+// That the client's own prompt may be answered, too, counts in a file of the workspace only after trust;
+// that it may not counts at once.
+func TestThePromptOfAClientCountsAfterTrust(t *testing.T) {
+	from := places(t)
+	put(t, from.Workspace, "placet.toml", "[hook]\nfirst = \"any\"\n")
+	s := mustLoad(t, from)
+	if s.Hook.First != FirstPlacet || len(s.Waiting) != 1 {
+		t.Fatalf("before trust: %q, waiting %v", s.Hook.First, s.Waiting)
+	}
+	agree(t, from, waitingSetting(s.Waiting[0]))
+	if s = mustLoad(t, from); s.Hook.First != FirstAny {
+		t.Errorf("after trust: %q", s.Hook.First)
+	}
+	put(t, from.Workspace, "placet.toml", "[hook]\nfirst = \"placet\"\n")
+	if s = mustLoad(t, from); s.Hook.First != FirstPlacet {
+		t.Errorf("taken back, and not yet trusted: %q", s.Hook.First)
+	}
+	put(t, filepath.Dir(from.User), "placet.toml", "[hook]\nfirst = \"any\"\n")
+	if s = mustLoad(t, from); s.Hook.First != FirstAny {
+		t.Errorf("by the user's own file: %q", s.Hook.First)
+	}
+}
+
 func TestBadHookSettings(t *testing.T) {
 	for body, want := range map[string]string{
 		"[hook]\nwait = \"24h\"":                                  `placet.toml:2: hook.wait: "24h" is no length of time from 1s to 23h, such as "10m"`,
 		"[hook]\npermission = \"allow\"":                          `hook.permission: unknown word "allow": expected one of "pass", "ask"`,
+		"[hook]\nfirst = \"me\"":                                  `hook.first: unknown word "me": expected one of "placet", "any"`,
 		"[hook]\nstop = \"no\"":                                   `hook.stop: unknown word "no": expected one of "tell", "block", "off"`,
 		"[[hook.rule]]\ndo = \"maybe\"":                           `hook.rule.do: number 1 of the list: unknown word "maybe": expected one of "ask", "deny", "allow", "pass", "show"`,
 		"[[hook.rule]]\ntool = [\"B\"]":                           `hook.rule.do: number 1 of the list: is missing: expected one of "ask", "deny", "allow", "pass", "show"`,

@@ -16,7 +16,7 @@ import (
 
 // generalPolicy lists the settings outside the families that decide what may happen without
 // a person.
-var generalPolicy = [][]string{{"gates"}, {"commands"}, {"serve"}, {"slack"}, {"hook", "wait"}, {"hook", "permission"}, {"hook", "stop"}, hookRules}
+var generalPolicy = [][]string{{"gates"}, {"commands"}, {"serve"}, {"slack"}, {"hook", "wait"}, {"hook", "permission"}, {"hook", "first"}, {"hook", "stop"}, hookRules}
 
 // policyKeys returns all settings that decide what may happen without a person. In a
 // file that an agent can write they count only after placet trust.

@@ -39,6 +39,7 @@ type order struct {
 var hookOrders = []order{
 	{family.Order{Unsaid: func(*family.Settings) any { return defaultHook().Wait }, Tighter: family.Shorter}, []string{"hook", "wait"}, true},
 	{family.Order{Unsaid: func(*family.Settings) any { return HookPass }, Words: []string{HookAsk, HookPass}}, []string{"hook", "permission"}, true},
+	{family.Order{Unsaid: func(*family.Settings) any { return FirstPlacet }, Words: []string{FirstPlacet, FirstAny}}, []string{"hook", "first"}, false},
 }
 
 // orders returns those of all families and of [hook].

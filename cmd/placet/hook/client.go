@@ -1,6 +1,8 @@
 package hook
 
 import (
+	"strings"
+
 	"placet/cmd/placet/config"
 )
 
@@ -11,6 +13,7 @@ type Moment int
 const (
 	Unknown    Moment = iota
 	BeforeTool        // a tool is about to be called
+	AfterTool         // a tool was called
 	Permission        // the client would ask its user whether a tool may be called
 	TurnBegins        // somebody has given the agent something to do
 	TurnEnds          // the agent has nothing more to do
@@ -24,8 +27,11 @@ type Client struct {
 	events map[string]Moment
 	// projectVar is the variable with the folder in which the client was started, "" for none.
 	projectVar string
-	dialect    dialect
-	files      func(h config.Hook) []File
+	// beside is the variable, and its value, by which the client says that it shows its own prompt
+	// while it waits for the hook: the first answer counts. "" if the hook always comes before.
+	beside  string
+	dialect dialect
+	files   func(h config.Hook) []File
 	// switches are the files with settings that leave placet out, nil if the client has no such
 	// settings.
 	switches func(at Levels) []switchFile
@@ -46,8 +52,9 @@ var Clients = []Client{claudeCode, codex, gemini, cursor, vscode}
 
 var (
 	claudeCode = Client{
-		Name: "claude-code", projectVar: "CLAUDE_PROJECT_DIR", dialect: likeClaude, files: claudeFiles, switches: claudeSwitches,
-		events: map[string]Moment{"PreToolUse": BeforeTool, "PermissionRequest": Permission, "UserPromptSubmit": TurnBegins, "SessionStart": TurnBegins, "Stop": TurnEnds, "Notification": Waits},
+		Name: "claude-code", projectVar: "CLAUDE_PROJECT_DIR", beside: "CLAUDE_CODE_ENTRYPOINT=cli", dialect: likeClaude, files: claudeFiles, switches: claudeSwitches,
+		events: map[string]Moment{"PreToolUse": BeforeTool, "PermissionRequest": Permission, "PostToolUse": AfterTool, "PostToolUseFailure": AfterTool,
+			"UserPromptSubmit": TurnBegins, "SessionStart": TurnBegins, "Stop": TurnEnds, "Notification": Waits},
 	}
 	codex = Client{
 		Name: "codex", dialect: likeCodex, files: codexFiles, switches: codexSwitches,
@@ -86,6 +93,16 @@ func Names(hooked bool) (names []string) {
 
 // HasHooks reports whether the client asks placet before it calls a tool.
 func (c Client) HasHooks() bool { return c.events != nil }
+
+// MayPromptBeside reports whether the client ever shows its own prompt while it waits for the hook.
+func (c Client) MayPromptBeside() bool { return c.beside != "" }
+
+// PromptsBeside reports whether the client does so in an environment. Without a terminal, Claude Code
+// denies what a hook wants its user to be asked.
+func (c Client) PromptsBeside(getenv func(string) string) bool {
+	name, value, _ := strings.Cut(c.beside, "=")
+	return name != "" && getenv(name) == value
+}
 
 // Shows reports whether a hook can make the client ask its own user. Codex lets a call run
 // if a hook asks for that, and Gemini has no such answer.

@@ -84,7 +84,8 @@ func withPlacet(args string) string {
 }
 
 func claudeFilesAs(h config.Hook, form claudeForm) []File {
-	blocks := `,"onFailure":"block","statusMessage":"placet: a person is asked"`
+	const says = `,"statusMessage":"placet: a person is asked"`
+	blocks := `,"onFailure":"block"` + says
 	command := `"command":"placet","args":["hook","claude-code"]`
 	server := `{"type":"stdio",` + mcpServer + `,"env":{"PLACET_MCP_WAIT":"23h"},"timeout":86400000}`
 	sharedServer := fmt.Sprintf(`{"type":"stdio","command":"sh","args":["-c",%s],"env":{"PLACET_MCP_WAIT":"23h"},"timeout":86400000}`, encode(withPlacet("mcp")))
@@ -95,22 +96,27 @@ func claudeFilesAs(h config.Hook, form claudeForm) []File {
 		settings = SharedSettings
 	case shared:
 		settings, command = SharedSettings, fmt.Sprintf(`"command":%s`, encode(withPlacet("hook claude-code")))
-		blocks = `,"statusMessage":"placet: a person is asked"`
+		blocks = says
 		tools = member(sharedServer, "mcpServers", "placet")
 		tools.Older = schemas.Raw(server)
+	}
+	atPrompt := blocks
+	if h.First == config.FirstAny { // the client's own prompt is left if the hook fails
+		atPrompt = says
 	}
 	run := func(timeout int, more string) string {
 		return fmt.Sprintf(`"hooks":[{"type":"command",%s,"timeout":%d%s}]`, command, timeout, more)
 	}
 	short := "{" + run(shortTimeout, "") + "}"
-	return []File{
-		{Path: ".mcp.json", Members: []Member{tools}},
-		{Path: settings, Members: []Member{
-			element(fmt.Sprintf(`{"matcher":%s,%s}`, matcher(h, "*", "Bash", "PowerShell", "Write", "Edit", "MultiEdit", "NotebookEdit"), run(hookTimeout, blocks)), "hooks", "PreToolUse"),
-			element("{"+run(hookTimeout, blocks)+"}", "hooks", "PermissionRequest"),
-			element(short, "hooks", "UserPromptSubmit"), element(short, "hooks", "SessionStart"), element(short, "hooks", "Stop"), element(short, "hooks", "Notification"),
-		}},
+	entries := []Member{
+		element(fmt.Sprintf(`{"matcher":%s,%s}`, matcher(h, "*", "Bash", "PowerShell", "Write", "Edit", "MultiEdit", "NotebookEdit"), run(hookTimeout, blocks)), "hooks", "PreToolUse"),
+		element("{"+run(hookTimeout, atPrompt)+"}", "hooks", "PermissionRequest"),
+		element(short, "hooks", "UserPromptSubmit"), element(short, "hooks", "SessionStart"), element(short, "hooks", "Stop"), element(short, "hooks", "Notification"),
 	}
+	if h.AsksPrompts() { // placet learns by these that the client's own prompt was answered
+		entries = append(entries, element(short, "hooks", "PostToolUse"), element(short, "hooks", "PostToolUseFailure"))
+	}
+	return []File{{Path: ".mcp.json", Members: []Member{tools}}, {Path: settings, Members: entries}}
 }
 
 // FilesAsThere returns the files of a client in the form in which they are there: settings is the content

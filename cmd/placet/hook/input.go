@@ -30,6 +30,7 @@ type Input struct {
 	ToolInput  schemas.Raw `json:"tool_input"`
 	ToolUse    string      `json:"tool_use_id"`
 	StopActive bool        `json:"stop_hook_active"`
+	Agent      string      `json:"agent_id"` // "" for the session's own, otherwise one that works for it
 
 	// Conversation, Roots and the members below are Cursor's own: the conversation, the folders,
 	// and the command of a shell or of a server.
@@ -235,11 +236,41 @@ func (c Client) Folders(in Input, getenv func(string) string) []string {
 // CallID returns the name of a call. Calls with the same name are one call and asked about once.
 // If the client has no name for the call, now distinguishes it from an earlier equal call.
 func (in Input) CallID(now string) string {
-	if in.ToolUse != "" {
+	switch {
+	case in.ToolUse != "":
 		return in.ToolUse
+	case in.Moment == Permission:
+		return in.callPrompts() + now // so that the names of equal calls are in order
 	}
-	return engine.Sum([]byte(in.Tool + "\n" + string(in.ToolInput) + "\n" + now)).Hex()[:16]
+	return shortSum(in.Tool+"\n"+string(in.ToolInput)+"\n"+now, 16)
 }
+
+// agentPrompts is how the names of all prompts of the agent begin, and callPrompts how those about a call do.
+func (in Input) agentPrompts() string { return "prompt-" + shortSum(in.Agent, 8) + "-" }
+
+func (in Input) callPrompts() string {
+	return in.agentPrompts() + shortSum(in.Tool+"\n"+in.canonical(), 16) + "-"
+}
+
+func shortSum(text string, digits int) string { return engine.Sum([]byte(text)).Hex()[:digits] }
+
+// HasLeft reports whether the client no longer waits for the call of a name when it says what this input
+// says: the call was made, or the agent's turn begins or ends.
+func (in Input) HasLeft(call string) bool {
+	switch in.Moment {
+	case AfterTool:
+		return in.ToolUse != "" && call == in.ToolUse || strings.HasPrefix(call, in.callPrompts())
+	case TurnBegins, TurnEnds:
+		return strings.HasPrefix(call, in.agentPrompts())
+	}
+	return false
+}
+
+// promptsAlone are the tools to which Claude Code takes an answer at its own prompt alone.
+var promptsAlone = []string{"AskUserQuestion", "ExitPlanMode"}
+
+// IsForClient reports whether only the client's own prompt can answer the call.
+func (in Input) IsForClient() bool { return slices.Contains(promptsAlone, in.Tool) }
 
 // FirstLine returns the subject of a call in one line.
 func (in Input) FirstLine(p Places) string {

@@ -19,6 +19,11 @@ import (
 // Outcome is the decision about a call. Reason is for the agent, and for the person who is asked.
 type Outcome struct{ Do, Reason string }
 
+// Shown returns the outcome of a call about which the client asks its own user.
+func (o Outcome) Shown() Outcome {
+	return Outcome{config.HookShow, cmp.Or(o.Reason, defaultReason[config.HookShow])}
+}
+
 // deferred is the outcome of a call that the client holds back until it is called again.
 const deferred = "defer"
 

@@ -1,5 +1,6 @@
 // Package hook holds the verb that clients of agents call: before a tool runs, when a permission is
-// asked for, and at each turn. hook.go decides about a call, news.go reports to the agent.
+// asked for, and at each turn. hook.go decides about a call, prompt.go stands beside a client's own
+// prompt, news.go reports to the agent.
 package hook
 
 import (
@@ -61,6 +62,9 @@ type hookCall struct {
 	client hook.Client
 	defers bool
 	in     hook.Input
+	// beside says that the client shows its own prompt, too: whichever is answered first counts, and
+	// where placet has no answer it says nothing.
+	beside bool
 	// personVerb returns the verb for people alone that arguments call.
 	personVerb func(args []string) string
 	// workspaces are those whose rules apply to the call, the one that it belongs to first.
@@ -100,8 +104,10 @@ func (h *hookCall) answer() (err error) {
 		return h.permission()
 	case hook.Waits:
 		return h.notice()
+	case hook.AfterTool:
+		return h.leave()
 	}
-	return h.turn()
+	return cmp.Or(h.turn(), h.leave())
 }
 
 // end returns the error with which the hook ends.
@@ -112,11 +118,15 @@ func (h *hookCall) end(err error) error {
 	p := console.ProblemOf(err)
 	switch h.in.Moment {
 	case hook.Permission:
+		if h.beside {
+			h.Env.Note("say.text", "text", console.OneLine(p.In(h.Env.Lang)))
+			return nil
+		}
 		deny := hook.Outcome{Do: config.HookDeny, Reason: "placet cannot ask a person: " + console.OneLine(p.Error())}
 		if h.print(h.client.Answer(h.in, deny)) == nil {
 			return nil
 		}
-	case hook.TurnBegins, hook.TurnEnds, hook.Waits, hook.Other:
+	case hook.AfterTool, hook.TurnBegins, hook.TurnEnds, hook.Waits, hook.Other:
 		h.Env.Note("say.text", "text", console.OneLine(p.In(h.Env.Lang)))
 		return nil
 	}
@@ -209,12 +219,7 @@ func (h *hookCall) places(w hookWorkspace) hook.Places {
 
 // permission answers a client's own prompt, if the settings say that placet asks.
 func (h *hookCall) permission() error {
-	rules := func(c config.Hook) []config.HookRule {
-		if c.Permission == config.HookAsk {
-			return []config.HookRule{{Do: config.HookAsk}}
-		}
-		return nil
-	}
+	rules := h.promptRules
 	if !slices.ContainsFunc(h.workspaces, func(w hookWorkspace) bool { return rules(w.conf.Hook) != nil }) {
 		return nil
 	}
@@ -230,7 +235,11 @@ func (h *hookCall) judge(rules func(config.Hook) []config.HookRule) (err error) 
 		all = append(all, hook.Workspace{Rules: rules(w.conf.Hook), Places: h.places(w)})
 	}
 	o, asks := h.client.Judge(all, h.in)
-	if o.Do == config.HookAsk {
+	h.beside = o.Do == config.HookAsk && h.isBeside(asks)
+	switch {
+	case h.beside && h.in.Moment == hook.BeforeTool:
+		o = o.Shown() // and the client calls the hook again when it shows its prompt
+	case o.Do == config.HookAsk:
 		h.work(asks[0])
 		if o, err = h.ask(o.Reason, h.approvers(asks[1:])); err != nil {
 			return err
@@ -242,10 +251,14 @@ func (h *hookCall) judge(rules func(config.Hook) []config.HookRule) (err error) 
 // approvers returns those who may answer by the gates of some workspaces, none if everybody may.
 func (h *hookCall) approvers(of []int) (names []string) {
 	for _, i := range of {
-		gates := engine.Config{Gates: h.workspaces[i].conf.MachineGates()}
-		names = gate.Narrow(names, gates.GateFor("ask", "approval").Approvers)
+		names = gate.Narrow(names, h.workspaces[i].gate().Approvers)
 	}
 	return names
+}
+
+// gate returns the gate for questions about calls.
+func (w hookWorkspace) gate() engine.Gate {
+	return engine.Config{Gates: w.conf.MachineGates()}.GateFor("ask", "approval")
 }
 
 // ask asks a person about a call, and waits for the answer.
@@ -254,6 +267,7 @@ func (h *hookCall) ask(reason string, approvers []string) (o hook.Outcome, err e
 	if err != nil {
 		return o, err
 	}
+	a.Ephemeral = h.in.Moment == hook.Permission
 	question := h.question(a, reason)
 	question.MayAnswer = approvers
 	f, err := question.Create(h.Ctx, a)
@@ -269,9 +283,11 @@ func (h *hookCall) ask(reason string, approvers []string) (o hook.Outcome, err e
 		}
 	}
 	// The ask ends by its deadline, and the hook a minute later, whatever delays the ask.
-	ended, err := a.Wait(h.Ctx, h.conf.Hook.Waits()+time.Minute, []loop.Found{f}, false)
-	if h.Ctx.Err() != nil {
-		return o, h.takeBack(a, f)
+	ctx, stop := h.whileAsked()
+	defer stop()
+	ended, err := a.Wait(ctx, h.conf.Hook.Waits()+time.Minute, []loop.Found{f}, false)
+	if ctx.Err() != nil {
+		return o, cmp.Or(h.takeBack(a, f, h.givenUp()), error(templates.Errorf("cli.hook.interrupted")))
 	}
 	if err != nil {
 		return o, err
@@ -279,17 +295,19 @@ func (h *hookCall) ask(reason string, approvers []string) (o hook.Outcome, err e
 	if st := ended[0]; st.Answer != nil && !gate.Knows(approvers, st.Answer.KnownAs) {
 		return o, console.Refused("cli.hook.approver", "ask", console.Brief(f.Key()), "by", askverb.ShownBy(h.Env, st))
 	}
+	if h.beside && ended[0].Answer == nil {
+		return hook.Outcome{Do: config.HookPass}, nil
+	}
 	return callOutcome(ended[0]), nil
 }
 
-// takeBack takes back a question about a call that its client has given up.
-func (h *hookCall) takeBack(a *asks.Asks, f loop.Found) error {
-	if st, _ := a.State(f); !st.IsFinal() {
-		if err := a.Withdraw(context.WithoutCancel(h.Ctx), f, ask.Withdraw{Reason: templates.Text(st.Lang, "cli.hook.givenup")}); err != nil {
-			return err
-		}
+// takeBack takes back an open question about a call for which its client waits no longer.
+func (h *hookCall) takeBack(a *asks.Asks, f loop.Found, why templates.Key) error {
+	st, _ := a.State(f)
+	if st.IsFinal() {
+		return nil
 	}
-	return templates.Errorf("cli.hook.interrupted")
+	return a.Withdraw(context.WithoutCancel(h.Ctx), f, ask.Withdraw{Reason: templates.Phrase(st.Lang, string(why), "client", h.client.Name)})
 }
 
 // callOutcome returns the meaning of a person's answer for a call: only approve lets it run.
@@ -319,16 +337,23 @@ func (h *hookCall) question(a *asks.Asks, reason string) *asks.Draft {
 	lang := cmp.Or(a.Workspace.Ask.Language, a.Workspace.Language, "en")
 	say := func(key string, pairs ...any) string { return templates.Phrase(lang, "hook."+key, pairs...) }
 	id := h.in.CallID(h.Env.Now().UTC().Format(time.RFC3339Nano))
-	return &asks.Draft{Ask: ask.Ask{
+	draft := &asks.Draft{Ask: ask.Ask{
 		Question: say("wants", "client", h.client.Name, "tool", console.OneLine(h.in.Tool), "line", templates.Code(console.Cut(h.in.FirstLine(h.places(h.hookWorkspace)), 200))),
 		Type:     "approval", Context: h.context(say, reason),
 		Options:  []ask.Option{{ID: "approve", Description: say("approve")}, {ID: "reject", Description: say("reject")}},
 		Deadline: fmt.Sprintf("%ds", int(h.conf.Hook.Waits().Seconds())), Default: "reject",
 		AskedBy: &ask.AskedBy{Name: h.client.Name, Session: h.in.Session, Tool: h.in.Tool},
 		Tags:    []string{hookTag}, Correlation: schemas.OrNull(h.in.Session),
-		IdempotencyKey: schemas.OrNull(fmt.Sprintf("hook:%s:%s:%s", h.client.Name, h.in.Session, id)),
+		IdempotencyKey: schemas.OrNull(h.keys() + id),
 	}}
+	if h.beside {
+		draft.Context, draft.Default = say("beside", "client", h.client.Name)+"\n\n"+draft.Context, ""
+	}
+	return draft
 }
+
+// keys is how the keys of all questions about calls of the session begin.
+func (h *hookCall) keys() string { return fmt.Sprintf("hook:%s:%s:", h.client.Name, h.in.Session) }
 
 // shownInput limits how much of a tool's input, and of a command, is shown, in bytes.
 const shownInput = 24 << 10

@@ -21,13 +21,15 @@ import (
 // clients checks the files by which clients of agents call placet.
 func (e *examination) clients(h config.Hook) {
 	for _, c := range hook.Clients {
-		e.client(c, filesAsThere(e.root, c, h))
+		if e.client(c, filesAsThere(e.root, c, h)) && h.First == config.FirstAny && c.HasHooks() && !c.MayPromptBeside() {
+			e.add(isWarning, c.Name, e.w.Text("cli.doctor.client.alone.do"), "cli.doctor.client.alone", "client", c.Name)
+		}
 	}
 }
 
 // client checks the files of one client. It reports nothing for a client that nobody has set
-// up.
-func (e *examination) client(c hook.Client, files []hook.File) {
+// up, and whether somebody has.
+func (e *examination) client(c hook.Client, files []hook.File) (isSetUp bool) {
 	var there []string
 	var lacks []diagnosis
 	again := "placet init --for " + c.Name
@@ -56,7 +58,7 @@ func (e *examination) client(c hook.Client, files []hook.File) {
 		}
 	}
 	if len(there) == 0 {
-		return
+		return false
 	}
 	if _, err := e.w.LookPath("placet"); err != nil {
 		lack(isProblem, e.w.Text("cli.doctor.client.path.do"), "cli.doctor.client.path", "files", templates.List(e.w.Lang, "list.and", there))
@@ -69,6 +71,7 @@ func (e *examination) client(c hook.Client, files []hook.File) {
 	}
 	e.lines = append(e.lines, lacks...)
 	e.version(c)
+	return true
 }
 
 // switchLine says what is switched off, and what to do about it.
