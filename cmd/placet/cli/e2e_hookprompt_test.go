@@ -310,6 +310,31 @@ func TestWithoutAnAnswerThePromptOfTheClientIsLeft(t *testing.T) {
 	}
 }
 
+// People are notified of the question beside a prompt, and not of the prompt once more.
+func TestAPromptBesideAQuestionIsToldOnce(t *testing.T) {
+	t.Parallel()
+	p := promptPlace(t, "")
+	told := filepath.Join(filepath.Dir(p.root), "told")
+	p.write("../home-w/placet/placet.toml", "[hook]\nfirst = \"any\"\n[notify]\ncommand = [\"sh\", \"-c\", 'echo \"$PLACET_RUNG\" >> "+told+"']\n")
+	notice := fmt.Sprintf(`{"session_id": "s", "cwd": %q, "hook_event_name": "Notification", "message": "Claude needs your permission to use Bash", "notification_type": "permission_prompt"}`, p.root)
+	says := func(want string) {
+		t.Helper()
+		if out, code := p.runsIn(t, p.root, notice, "hook", "claude-code"); out != "" || code != 0 {
+			t.Errorf("the notice prints %q, and ends with %d", out, code)
+		}
+		if got := p.readFile(told); got != want {
+			t.Errorf("told is %q, expected %q", got, want)
+		}
+	}
+	h, id := p.promptAsked("s", "lint")
+	p.until("the question is told", func() bool { return p.read("../told") != "" })
+	first := p.read("../told")
+	says(first)
+	p.choose(id, "approve")
+	h.ends(t, 0)
+	says(first + "notice\n")
+}
+
 // Where no prompt can stand beside the question, or a gate names who answers, placet asks alone as with
 // first = "placet"; and it leaves prompts alone that only the client can take an answer to.
 func TestWherePromptsCannotStandBesidePlacetAsksAlone(t *testing.T) {

@@ -89,11 +89,17 @@ func (c Client) ReadNotify(text string) (in Input, err error) {
 	return Input{Event: one.Type, Notice: one.Type, Session: one.Thread, Cwd: one.Cwd, Message: one.Message, Moment: Waits}, nil
 }
 
+// atPrompt is the notice of Claude Code that it shows a permission prompt.
+const atPrompt = "permission_prompt"
+
 // notices are the kinds of notices with which a client says that it waits.
-var notices = []string{"permission_prompt", "idle_prompt", "elicitation_dialog", "agent_needs_input", "ToolPermission", turnComplete}
+var notices = []string{atPrompt, "idle_prompt", "elicitation_dialog", "agent_needs_input", "ToolPermission", turnComplete}
 
 // IsWaiting reports whether a notice says that the client waits for its user.
 func (in Input) IsWaiting() bool { return slices.Contains(notices, in.Notice) }
+
+// IsAtPrompt reports whether a notice says that the client shows its own prompt.
+func (in Input) IsAtPrompt() bool { return in.Notice == atPrompt }
 
 // readTool reads which tool is called, and with which input.
 func (in *Input) readTool(c Client) error {
@@ -245,8 +251,14 @@ func (in Input) CallID(now string) string {
 	return shortSum(in.Tool+"\n"+string(in.ToolInput)+"\n"+now, 16)
 }
 
+// promptPrefix is how the names of all prompts begin.
+const promptPrefix = "prompt-"
+
+// IsPrompt reports whether the name of a call is that of a prompt.
+func IsPrompt(call string) bool { return strings.HasPrefix(call, promptPrefix) }
+
 // agentPrompts is how the names of all prompts of the agent begin, and callPrompts how those about a call do.
-func (in Input) agentPrompts() string { return "prompt-" + shortSum(in.Agent, 8) + "-" }
+func (in Input) agentPrompts() string { return promptPrefix + shortSum(in.Agent, 8) + "-" }
 
 func (in Input) callPrompts() string {
 	return in.agentPrompts() + shortSum(in.Tool+"\n"+in.canonical(), 16) + "-"

@@ -94,7 +94,7 @@ func (h *hookCall) answer() (err error) {
 	if h.in.Moment == hook.Other {
 		return nil
 	}
-	if err := h.open(); err != nil {
+	if err := h.openWorkspaces(); err != nil {
 		return err
 	}
 	switch h.in.Moment {
@@ -160,10 +160,10 @@ func (h *hookCall) read() (err error) {
 	}
 }
 
-// open finds the workspaces whose rules apply to the call, and reads their settings: the one that
+// openWorkspaces finds the workspaces whose rules apply to the call, and reads their settings: the one that
 // the call belongs to, and all above it, or above the folders in which the client says that it
 // works. Thus nobody can choose the rules by the folder in which they start.
-func (h *hookCall) open() error {
+func (h *hookCall) openWorkspaces() error {
 	env := *h.Env
 	folders := h.client.Folders(h.in, env.Getenv)
 	if env.Flags.Workspace == "" && len(folders) > 0 {

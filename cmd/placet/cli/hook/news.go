@@ -51,7 +51,7 @@ func (h *hookCall) turn() error {
 
 // notice notifies the user, as [notify] says, that the client waits.
 func (h *hookCall) notice() error {
-	if !h.in.IsWaiting() {
+	if !h.in.IsWaiting() || h.isAsked() {
 		return nil
 	}
 	b, err := workspace.Open(h.Env, workspace.Setup{Family: "ask", Remembers: true})

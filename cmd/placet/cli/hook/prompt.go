@@ -108,7 +108,7 @@ func (h *hookCall) leaveHere() error {
 	if err != nil {
 		return err
 	}
-	left, why := h.left(a, waited), templates.Key("cli.hook.left")
+	left, why := h.open(a, waited, h.in.HasLeft), templates.Key("cli.hook.left")
 	if h.in.Moment == hook.AfterTool {
 		left, why = left[:min(len(left), 1)], "cli.hook.elsewhere"
 	}
@@ -128,24 +128,44 @@ func (h *hookCall) waited() []string {
 	return dir.Waited()
 }
 
-// left returns those of some asks that are open questions of this session, and for which the client waits
-// no longer, the oldest first.
-func (h *hookCall) left(a *asks.Asks, ids []string) (left []loop.Found) {
+// open returns those of some asks that are open questions of this session about certain calls, the oldest
+// first.
+func (h *hookCall) open(a *asks.Asks, ids []string, about func(call string) bool) (open []loop.Found) {
 	keys := map[string]string{}
 	for _, id := range ids {
 		f, err := a.Find(id)
 		st, begun := a.State(f)
-		if err == nil && begun && !st.IsFinal() && h.hasLeft(st) {
-			left, keys[id] = append(left, f), string(st.Ask.IdempotencyKey)
+		if err == nil && begun && !st.IsFinal() && h.isAbout(st, about) {
+			open, keys[id] = append(open, f), string(st.Ask.IdempotencyKey)
 		}
 	}
-	slices.SortFunc(left, func(x, y loop.Found) int { return strings.Compare(keys[x.Run.ID], keys[y.Run.ID]) })
-	return left
+	slices.SortFunc(open, func(x, y loop.Found) int { return strings.Compare(keys[x.Run.ID], keys[y.Run.ID]) })
+	return open
 }
 
-// hasLeft reports whether an ask is about a call of this session for which the client waits no longer.
-func (h *hookCall) hasLeft(st ask.State) bool {
+// isAbout reports whether an ask is placet's own about certain calls of this session.
+func (h *hookCall) isAbout(st ask.State, about func(call string) bool) bool {
 	call, ours := strings.CutPrefix(string(st.Ask.IdempotencyKey), h.keys())
 	by := st.Ask.AskedBy
-	return ours && by != nil && by.Name == h.client.Name && by.Session == h.in.Session && slices.Contains(st.Ask.Tags, hookTag) && h.in.HasLeft(call)
+	return ours && by != nil && by.Name == h.client.Name && by.Session == h.in.Session && slices.Contains(st.Ask.Tags, hookTag) && about(call)
+}
+
+// isAsked reports whether a notice is about a prompt beside which placet asks: people are notified of the
+// question.
+func (h *hookCall) isAsked() bool {
+	if !h.in.IsAtPrompt() {
+		return false
+	}
+	defer h.work(0)
+	for i := range h.workspaces {
+		h.work(i)
+		waited := h.waited()
+		if len(waited) == 0 {
+			continue
+		}
+		if a, err := asks.Open(h.Ctx, h.Env); err == nil && len(h.open(a, waited, hook.IsPrompt)) > 0 {
+			return true
+		}
+	}
+	return false
 }
