@@ -45,7 +45,7 @@ func Submit(ctx context.Context, b *workspace.Workspace, t view.Request, r Reply
 		if doc.Over == "" {
 			ctx, stop := context.WithTimeout(ctx, longestPass)
 			defer stop()
-			err = b.Submit(ctx, t.Found, doc, func(s engine.Snapshot, p engine.Plan) error { return counts(b, t, resp, s, p) })
+			err = workspace.Submit(ctx, b, t.Found, doc, func(s engine.Snapshot, p engine.Plan) error { return counts(b, t, resp, s, p) })
 		}
 		if !errors.Is(err, loop.ErrNotSubmitted) {
 			return err

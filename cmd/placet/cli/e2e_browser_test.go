@@ -107,6 +107,9 @@ func TestBrowserStates(t *testing.T) {
 		{"6-run-afl", "/runs/afl/receipts", b, `!!document.querySelector(".part") && !!document.querySelector(".ask form.answer")`},
 		{"6-run-faber", "/runs/faber/" + phasedRun, b, `document.querySelectorAll(".node").length === 9 && !!document.querySelector(".ask form.answer")`},
 		{"6-run-optimizer", "/runs/" + s.cycleName(), b, `!!document.querySelector(".ask form.answer")`},
+		{"6-run-facts", "/runs/faber/" + phasedRun + "?tab=facts", b, `!!document.querySelector(".facts")`},
+		{"6-run-log", "/runs/faber/" + phasedRun + "?tab=log", b, `!!document.querySelector(".log time")`},
+		{"5-closed", "/requests/" + percent("nemawashi/1", approval), b, `!!document.querySelector(".receipt")`},
 		{"7-runs", "/runs?status=all", b, `!!document.querySelector("table")`},
 	} {
 		at := s
@@ -131,6 +134,14 @@ func TestBrowserStates(t *testing.T) {
 			}
 		}
 		state.tab.States(state.name)
+		state.tab.Looks(1440, "light")
+		if n := browsertest.Eval[int](state.tab.Tab, `document.documentElement.scrollHeight`); strings.HasPrefix(state.name, "6-run") && n > 1600 {
+			t.Errorf("%s is %d pixels high", state.name, n)
+		}
+		// A badge has one shape, whatever its text is called.
+		if shapes := browsertest.Eval[int](state.tab.Tab, `new Set([...document.querySelectorAll(".badge")].map((b) => { const c = getComputedStyle(b); return [c.fontSize, c.padding, c.borderWidth, c.display, b.offsetHeight].join(); })).size`); shapes > 1 {
+			t.Errorf("%s has badges of %d shapes", state.name, shapes)
+		}
 	}
 	b.Quiet()
 	nothing.Quiet()

@@ -156,7 +156,7 @@ func TestServeSaysWhatWasDecided(t *testing.T) {
 			got, text := v.visit(path, form)
 			return reply{status: got.StatusCode, body: text}
 		}, func() { overwrite(s, folder) })
-		if r.status != http.StatusConflict || !strings.Contains(r.body, "Your answer was not taken. This was decided before: wait by kim") {
+		if r.status != http.StatusConflict || !strings.Contains(r.body, "Your answer was not taken. This was decided before: Ask again tomorrow by kim") {
 			t.Errorf("the page says %d %s", r.status, r.body)
 		}
 	})

@@ -194,7 +194,7 @@ func (l listView) IsNarrowed() bool { return l.Query != "" || l.Family != "" }
 
 // nextOf returns the request that the list shows after another, which may be gone by now: the next
 // one of the same run, else of any, else the first. ok is false if nothing else is open.
-func (a *App) nextOf(c *facade.Call, v *workspace.Workspace, last engine.OpenRequest) (next engine.OpenRequest, ok bool) {
+func nextOf(c *facade.Call, v *workspace.Workspace, last engine.OpenRequest) (next engine.OpenRequest, ok bool) {
 	found := slices.DeleteFunc(v.Runs(), func(f loop.Found) bool { return !c.Who.Sees(f.Run.Family) })
 	open := slices.DeleteFunc(lookAt(v, c, found, false).Open(), func(o engine.OpenRequest) bool { return view.NameOf(o) == view.NameOf(last) })
 	if len(open) == 0 {

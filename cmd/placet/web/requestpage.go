@@ -173,7 +173,7 @@ func (a *App) requestPage(c *facade.Call) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	page := a.requestView(c, v, at)
+	page := requestViewOf(a, c, v, at)
 	switch sent := c.Text("sent"); {
 	case sent == "taken" && page.Answer != "":
 		page.Said = templates.Text(page.Lang, "page.sent")
@@ -188,8 +188,8 @@ func (a *App) requestPage(c *facade.Call) (int, any, error) {
 	return 0, nil, a.show(c, http.StatusOK, page.Lang, "request", page)
 }
 
-// requestView returns the view of a request for its page.
-func (a *App) requestView(c *facade.Call, v *workspace.Workspace, at view.RequestAt) requestView {
+// requestViewOf returns the view of a request for its page.
+func requestViewOf(a *App, c *facade.Call, v *workspace.Workspace, at view.RequestAt) requestView {
 	page := requestView{pageHead: a.head(c, "request", at.ID), Key: at.Found.Key(), Reference: at.ID}
 	page.Request, page.Run = at.ID, page.Key.String()
 	t, open := view.OpenRequestAt(v, at)
@@ -349,7 +349,9 @@ func (p *requestView) fillReceipt(c view.Closed) {
 		p.Answer = phrase(p.Lang, "page.closed.by", "response", p.Label, "user", c.User)
 	}
 	add("page.comment", c.Comment)
-	add("page.reason", c.Reason)
+	if c.Reason != c.Response {
+		add("page.reason", c.Reason)
+	}
 	add("page.known", strings.Join(c.KnownAs, ", "))
 	add("page.file", c.File)
 	add("page.problems", c.Doubt)
@@ -388,7 +390,7 @@ func (a *App) postRequest(c *facade.Call) (int, any, error) {
 	var p *facade.Problem
 	switch {
 	case errors.As(err, &p):
-		page := a.requestView(c, v, at)
+		page := requestViewOf(a, c, v, at)
 		page.Refused = p.In(page.Lang)
 		switch p.Code {
 		case "stale":
@@ -406,7 +408,7 @@ func (a *App) postRequest(c *facade.Call) (int, any, error) {
 	to := RequestPath(at.Name()) + "?sent=taken"
 	if status == http.StatusAccepted {
 		to = RequestPath(at.Name()) + "?sent=written"
-	} else if next, ok := a.nextOf(c, v, t.OpenRequest); open && ok {
+	} else if next, ok := nextOf(c, v, t.OpenRequest); open && ok {
 		to = RequestPath(view.NameOf(next)) + "?after=" + url.QueryEscape(at.Name())
 	}
 	http.Redirect(c.Writer, c.Request, to, http.StatusSeeOther)

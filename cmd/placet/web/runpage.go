@@ -128,11 +128,12 @@ type askView struct {
 	asked
 	worded
 	shown
+	Folded bool // several requests are open
 }
 
 // IsShort reports whether a page shows at once what the request is about.
 func (a askView) IsShort() bool {
-	return len(a.Body)+len(a.Summary) <= shortMatter && len(a.Artifacts) == 0 && len(a.Fields) <= shortContext
+	return !a.Folded && len(a.Body)+len(a.Summary) <= shortMatter && len(a.Artifacts) == 0 && len(a.Fields) <= shortContext
 }
 
 // These limit what a run's page shows at once of a request: bytes of its question, and fields.
@@ -157,15 +158,15 @@ const tabRun, tabFacts, tabLog = "run", "facts", "log"
 // for its state.
 func (a *App) runPage(c *facade.Call) (int, any, error) {
 	v := a.reader(c)
-	page, err := a.runView(c, v)
+	page, err := seeRun(a, c, v)
 	if err != nil {
 		return 0, nil, err
 	}
 	return 0, nil, a.show(c, http.StatusOK, page.Lang, "run", page)
 }
 
-// runView returns the view of a run for its page.
-func (a *App) runView(c *facade.Call, v *workspace.Workspace) (runView, error) {
+// seeRun returns the view of a run for its page.
+func seeRun(a *App, c *facade.Call, v *workspace.Workspace) (runView, error) {
 	f, err := runNamed(v, c)
 	if err != nil {
 		return runView{}, err
@@ -189,6 +190,7 @@ func (a *App) runView(c *facade.Call, v *workspace.Workspace) (runView, error) {
 		}
 		d := view.OpenDataOf(v, view.RequestOf(v, o, f))
 		ask := askOf(page.pageHead, view.RequestOf(v, d.OpenRequest, f), c.Who.May(facade.Decide))
+		ask.Folded = len(seen.Open) > 1
 		ask.close(v, page.Lang, c.Who.User)
 		ask.shown = shownOf(v, page.Lang, view.NameOf(o), d.Context, d.Artifacts, r)
 		page.Asks = append(page.Asks, ask)
@@ -258,7 +260,7 @@ func (a *App) postRun(c *facade.Call) (int, any, error) {
 		}
 		outcomes = append(outcomes, o)
 	}
-	page, err := a.runView(c, v)
+	page, err := seeRun(a, c, v)
 	if err != nil {
 		return 0, nil, err
 	}

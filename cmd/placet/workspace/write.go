@@ -48,9 +48,9 @@ func (b *Workspace) Put(doc engine.Document, request string) error {
 }
 
 // Submit has the loop of this process write a document that is not there yet, for the person for whom
-// this workspace writes, together with what follows from it. judge may refuse that. The error is
+// a workspace writes, together with what follows from it. judge may refuse that. The error is
 // [loop.ErrNotSubmitted] if the loop does not.
-func (b *Workspace) Submit(ctx context.Context, f loop.Found, doc engine.Document, judge func(engine.Snapshot, engine.Plan) error) error {
+func Submit(ctx context.Context, b *Workspace, f loop.Found, doc engine.Document, judge func(engine.Snapshot, engine.Plan) error) error {
 	if b.StateDir == nil {
 		return loop.ErrNotSubmitted // nobody could say later for whom it was written
 	}
