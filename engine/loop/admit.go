@@ -120,10 +120,11 @@ func (s *session) restore(lv *activeRun) bool {
 	if !ok || look == 0 {
 		return false
 	}
+	var needs []string
 	for _, need := range run.Idle.Needs {
-		lv.needs = append(lv.needs, statcache.Name(need))
+		needs = append(needs, statcache.Name(need))
 	}
-	s.registry.do(func() { lv.look, lv.looks, lv.status = look, 1, run.Summary })
+	s.registry.do(func() { lv.needs, lv.look, lv.looks, lv.status = needs, look, 1, run.Summary })
 	lv.retry.notBefore = time.Now()
 	s.timers.set(lv.state, run.Idle.Wake)
 	s.firstOver(lv)

@@ -30,6 +30,9 @@ type Seen struct {
 // Look is Snapshot, for callers that may store what they derive from it. It also reads what the
 // caller needs besides the machine.
 func (l *Loop) Look(f Found, needs ...string) (Seen, error) {
+	if s := l.serving.Load(); s != nil {
+		needs = slices.Concat(needs, s.registry.needsOf(f.Run.State)) // otherwise a first look would find out
+	}
 	k := looker{l: l, f: f, needs: needs}
 	lk, err := k.look()
 	seen := Seen{Snap: lk.snap, Again: lk.loaded.Again, Stray: lk.loaded.Stray, Holding: lk.plan.Pending, look: lk}

@@ -45,12 +45,12 @@ type activeRun struct {
 	*knownRun
 
 	// These fields belong to the pass: only one is under way at a time.
-	needs   []string
 	taken   *stepCounts // nil: no step since the plan was last empty
 	absence absence
 	retry   retry
 
 	// The registry guards the following fields.
+	needs  []string // of the last pass
 	dirs   []string // followed
 	look   uint64   // the last one
 	status engine.Summary
@@ -159,6 +159,16 @@ func (b *registry) following(end string) (found []Found) {
 		}
 	}
 	return found
+}
+
+// needsOf returns what the machine of a run needed in its last pass, nil if that is not known.
+func (b *registry) needsOf(state string) []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r := b.runs[state]; r != nil && r.active != nil {
+		return r.active.needs
+	}
+	return nil
 }
 
 // live returns the active runs.

@@ -110,7 +110,8 @@ func (s *session) waiting(wait func()) {
 // end applies the result of a pass to its run.
 func (s *session) end(lv *activeRun, p *pass, r result) {
 	s.coolDown(lv, p)
-	lv.needs, lv.taken = p.needs, p.steps
+	lv.taken = p.steps
+	s.registry.do(func() { lv.needs = p.needs })
 	if r.outcome != more {
 		s.note(lv, p)
 	}

@@ -127,14 +127,15 @@ func ClosedRequest(b *workspace.Workspace, at RequestAt) (c Closed, ok bool) {
 	if !ok {
 		return Closed{Receipt: gate.Receipt{RequestID: at.ID}, Run: at.Found.Key(), File: layout.RequestPath(at.Found.Run.Dir, at.ID, "receipt.json"), spoken: b.Env.Lang}, false
 	}
+	c.addQuestion(b, at)
 	if seen, err := b.Loop.Look(at.Found); err == nil {
 		c.Doubt = unverified(seen.Snap, seen.Snap.Doc(c.File), c.Receipt)
 	}
 	return c, true
 }
 
-// ClosedBy returns a request as its receipt closes it, and does not check the receipt: this
-// process wrote it, or the caller checks it.
+// ClosedBy returns a request as its receipt closes it, without its question, and does not check the
+// receipt: this process wrote it, or the caller checks it.
 func ClosedBy(b *workspace.Workspace, at RequestAt, receipt engine.Document) (c Closed, ok bool) {
 	r, err := gate.ReadReceipt(receipt.Path, receipt.Body)
 	if err != nil {
@@ -144,7 +145,6 @@ func ClosedBy(b *workspace.Workspace, at RequestAt, receipt engine.Document) (c 
 	if r.Answer != nil {
 		c.Answer = r.Answer.Path
 	}
-	c.addQuestion(b, at)
 	return c, true
 }
 

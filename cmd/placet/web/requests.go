@@ -309,7 +309,7 @@ func awaitReceipt(ctx context.Context, v *workspace.Workspace, at view.RequestAt
 	for {
 		if ok && !closed.IsDoubtful() {
 			if !answer.Took(closed, done.Reply()) {
-				return 0, nil, closedOtherwise(closed)
+				return 0, nil, closedOtherwise(view.ClosedOf(v, at))
 			}
 			return 0, answered{done, &closed.Receipt}, nil
 		}
