@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -53,7 +54,7 @@ func (b *bench) calls() error {
 	}
 	b.table.note("F1", fmt.Sprintf("%d clients answer %d requests over HTTP, p50", clients, b.calling), short(all.median()))
 	b.table.note("F1", "the same, p99", short(all.at(0.99)))
-	b.table.rate("F1", "the same, answers (floor: the same as files)", float64(b.calling)/whole.Seconds(), float64(b.calling)/took.Seconds(), 0.25)
+	b.table.rate("F1", "the same, answers (floor: the same as files)", float64(b.calling)/whole.Seconds(), float64(b.calling)/took.Seconds(), 0.7)
 	return s.close()
 }
 
@@ -91,7 +92,8 @@ func (b *bench) serve(name string, waiting int) (*answering, error) {
 	if err := many(waiting, func(n int) error { return w.waiting(n, 5) }); err != nil {
 		return nil, err
 	}
-	if err := b.once(w); err != nil {
+	// On a busy machine the last of many answers is accepted late: its call must wait for that.
+	if err := errors.Join(w.configure("[serve]\nwait = \"50s\"\n"), b.once(w)); err != nil {
 		return nil, err
 	}
 	s, err := b.serveIt(w)

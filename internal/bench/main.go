@@ -104,6 +104,7 @@ func run() error {
 	flag.IntVar(&asked.burst, "burst", 0, "how many answers S3 gives at once")
 	flag.IntVar(&asked.runs, "runs", 0, "how many runs S4, S6 and S8 grow to")
 	flag.IntVar(&asked.waiting, "waiting", 0, "how many runs wait in S5, S6 and S8, and are looked at in S9")
+	flag.IntVar(&asked.calling, "calling", 0, "how many answers F1 gives over HTTP")
 	into := flag.String("generate", "", "make a workspace in this folder, of -runs and -waiting, and measure nothing")
 	events := flag.String("events", "1:10000", "with -generate: the least and the most events of a FABER run")
 	sessions := flag.Int("sessions", sessionShare, "with -generate: how many of a hundred runs are AFL sessions")
@@ -132,6 +133,7 @@ func run() error {
 func (s *scale) override(asked scale) {
 	for _, size := range []struct{ have, want *int }{
 		{&s.answers, &asked.answers}, {&s.burst, &asked.burst}, {&s.runs, &asked.runs}, {&s.waiting, &asked.waiting},
+		{&s.calling, &asked.calling},
 	} {
 		if *size.want > 0 {
 			*size.have = *size.want

@@ -91,3 +91,10 @@ func (t times) at(share float64) time.Duration {
 }
 
 func (t times) median() time.Duration { return t.at(0.5) }
+
+func (t times) mean() (mean time.Duration) {
+	for _, d := range t {
+		mean += d / time.Duration(len(t))
+	}
+	return mean
+}
