@@ -301,9 +301,7 @@ func answerLabel(c view.Closed) string {
 	if slices.Contains(c.Selected, c.Response) {
 		all = nil
 	}
-	for _, id := range c.Selected {
-		all = append(all, id)
-	}
+	all = append(all, c.Selected...)
 	for i, id := range all {
 		for _, o := range c.Options {
 			if o.ID == id {
