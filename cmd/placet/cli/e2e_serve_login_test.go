@@ -278,6 +278,13 @@ func TestServePagesInThreeLanguages(t *testing.T) {
 		if !strings.Contains(inbox, want[0]) || !strings.Contains(inbox, want[1]) || !strings.Contains(page, want[0]) || !strings.Contains(page, want[2]) || !strings.Contains(none, want[3]) {
 			t.Errorf("for %q: %q are not all there", asked, want)
 		}
+		run := "/runs/faber/" + strings.TrimPrefix(p.runs[0], ".fractary/faber/runs/")
+		for _, path := range []string{"/?tab=mine", "/?tab=answered", "/runs", run, run + "?tab=facts", run + "?tab=log"} {
+			got, page := v.visit(path, nil, in)
+			if key := regexp.MustCompile(`>(page|field)\.[a-z.]+<`).FindString(page); got.StatusCode != 200 || key != "" || !strings.Contains(page, want[0]) {
+				t.Errorf("for %q: %s answers %d, with %q", asked, path, got.StatusCode, key)
+			}
+		}
 	}
 }
 

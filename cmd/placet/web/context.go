@@ -118,15 +118,16 @@ func (r *fieldReader) read(name string, value schemas.Raw, depth int) field {
 
 // append reads a member of an object or a list, and appends it unless it is empty.
 func (r *fieldReader) append(all []field, name string, value schemas.Raw, depth int) []field {
-	f := r.read(name, value, depth+1)
-	switch {
-	case !f.IsWide() && f.Value == "":
-		return all
-	case r.left == 0:
+	if r.left == 0 {
 		r.over++
 		return all
 	}
 	r.left--
+	f := r.read(name, value, depth+1)
+	if !f.IsWide() && f.Value == "" {
+		r.left++
+		return all
+	}
 	return append(all, f)
 }
 
