@@ -121,6 +121,32 @@ var pageAttacks = []attack{
 			}
 		}
 	}},
+	{"a round that attacks its page", "the comment of the last round and what changed since hold markup and lines that look like changes: the page shows them as text, before the files", func(t *testing.T, p *place) {
+		const markup = "<script>alert(1)</script></div></details><ins>"
+		p.write("plan.txt", "one\n")
+		p.write(".asks/first/ask.json", `{"question": "Is it fine?", "type": "approval", "artifacts": [{"path": "plan.txt"}]}`)
+		s := serveAt(p)
+		s.token("all", "read,write,decide")
+		s.until("it is asked", func() bool { return s.there(s.asking("first") + "/form.md") })
+		name := percent("ask/first", s.requestOf("ask/first"))
+		shown := s.call("all", "GET", "/api/v1/requests/"+name, nil).text("data", "digest")
+		if r := s.call("all", "POST", "/api/v1/requests/"+name+"/answer", map[string]any{"response": "reject", "digest": shown, "comment": markup + "\n@@ -1 +1 @@\n+all is well"}); r.status != 200 {
+			t.Fatalf("answer: %s", r.body)
+		}
+		p.write("plan.txt", markup+"\n")
+		p.write(".asks/second/ask.json", `{"question": "And now?", "type": "approval", "artifacts": [{"path": "plan.txt"}], "round_of": "first"}`)
+		page := s.pageOf(t, "second")
+		_, page, _ = strings.Cut(page, "<main")
+		p.says(page, "<summary>Since the last round</summary>", "&lt;script&gt;alert(1)&lt;/script&gt;", `<del data-n="1">-one`, `<ins data-n="1">+&lt;script&gt;`, "&gt; +all is well")
+		if strings.Contains(page, "<script") || strings.Contains(page, `<ins data-n="1">+all is well`) || strings.Index(page, "Since the last round") > strings.Index(page, "plan.txt</code>") {
+			t.Errorf("the page: %s", page)
+		}
+		for _, element := range []string{"div", "details", "ins", "del", "p"} {
+			if begun, ended := strings.Count(page, "<"+element+">")+strings.Count(page, "<"+element+" "), strings.Count(page, "</"+element+">"); begun != ended {
+				t.Errorf("%d of %s begin, %d end", begun, element, ended)
+			}
+		}
+	}},
 	{"one form for several questions, misused", "a form that answers several questions names a question of another run, no longer shows what one is about, or answers twice: nothing is written but what was shown and is open", func(t *testing.T, p *place) {
 		p.twins("cart", "login", "search")
 		p.write(".asks/other/ask.json", `{"question": "Delete it?", "type": "approval"}`)

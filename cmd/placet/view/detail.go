@@ -32,6 +32,8 @@ type OpenData struct {
 	Context   schemas.Raw    `json:"context"`
 	Artifacts []ArtifactLine `json:"artifacts"`
 	Receipt   *gate.Receipt  `json:"receipt"`
+	// Since says what changed since the last round, "" if there was none.
+	Since string `json:"-"`
 }
 
 // ClosedData is a closed request as JSON.
@@ -40,12 +42,14 @@ type ClosedData struct {
 	Context   schemas.Raw    `json:"context"`
 	Artifacts []ArtifactLine `json:"artifacts"`
 	Receipt   *gate.Receipt  `json:"receipt"`
+	// Since says what changed since the last round, "" if there was none.
+	Since string `json:"-"`
 }
 
 // OpenDataOf returns all that is known of an open request.
 func OpenDataOf(b *workspace.Workspace, t Request) OpenData {
 	d := OpenData{OpenRequest: Describe(b, t.OpenRequest)}
-	d.Context, d.Artifacts = shownIn(b, RequestAt{t.Found, t.Request})
+	d.Context, d.Artifacts, d.Since = shownIn(b, RequestAt{t.Found, t.Request})
 	return d
 }
 
@@ -55,16 +59,16 @@ func ClosedDataOf(b *workspace.Workspace, at RequestAt) ClosedData {
 	if d.Result != "" {
 		d.Receipt = &d.Closed.Receipt
 	}
-	d.Context, d.Artifacts = shownIn(b, at)
+	d.Context, d.Artifacts, d.Since = shownIn(b, at)
 	return d
 }
 
 // shownIn returns what request.json shows besides its question.
-func shownIn(b *workspace.Workspace, at RequestAt) (context schemas.Raw, files []ArtifactLine) {
+func shownIn(b *workspace.Workspace, at RequestAt) (context schemas.Raw, files []ArtifactLine, since string) {
 	d := readRequestFile(b, at, "request.json", layout.KindRequest)
 	q, err := gate.ReadRequest(d.Path, d.Body)
 	if !d.Present() || err != nil {
-		return schemas.Raw("{}"), nil
+		return schemas.Raw("{}"), nil, ""
 	}
 	for _, a := range q.Artifacts {
 		l := ArtifactLine{Path: a.Path, SHA256: schemas.OrNull(a.SHA256), Binding: a.Binding}
@@ -83,5 +87,5 @@ func shownIn(b *workspace.Workspace, at RequestAt) (context schemas.Raw, files [
 	if q.Context == nil {
 		q.Context = schemas.Raw("{}")
 	}
-	return q.Context, files
+	return q.Context, files, q.Since
 }

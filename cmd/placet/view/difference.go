@@ -45,13 +45,13 @@ func ShownVersion(b *workspace.Workspace, l ArtifactLine) (text string, ok bool)
 
 // ArtifactsOf returns the files that a request shows, open or closed.
 func ArtifactsOf(b *workspace.Workspace, at RequestAt) []ArtifactLine {
-	_, files := shownIn(b, at)
+	_, files, _ := shownIn(b, at)
 	return files
 }
 
 // ChangedLines returns the binding files of an open request that have changed since it was
 // asked.
 func ChangedLines(b *workspace.Workspace, t Request) []ArtifactLine {
-	_, files := shownIn(b, RequestAt{t.Found, t.Request})
+	_, files, _ := shownIn(b, RequestAt{t.Found, t.Request})
 	return slices.DeleteFunc(files, func(l ArtifactLine) bool { return !l.Binding || !l.Changed() })
 }

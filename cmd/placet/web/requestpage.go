@@ -59,6 +59,8 @@ type worded struct {
 type shown struct {
 	contextView
 	Artifacts []artifactView
+	// Since is what changed since the last round, "" if there was none.
+	Since template.HTML
 }
 
 // asked is an open request with the form in which it is answered.
@@ -199,7 +201,7 @@ func requestViewOf(a *App, c *facade.Call, v *workspace.Workspace, at view.Reque
 		page.fillQuestion(t.Prompt, t.Summary)
 		page.Ask.close(v, page.Lang, c.Who.User)
 		d := view.OpenDataOf(v, t)
-		page.shown = shownOf(v, page.Lang, view.NameOf(t.OpenRequest), d.Context, d.Artifacts, newRoom())
+		page.shown = shownOf(v, page.Lang, view.NameOf(t.OpenRequest), d.Context, d.Artifacts, d.Since, newRoom())
 		return page
 	}
 	d := view.ClosedDataOf(v, at)
@@ -208,7 +210,7 @@ func requestViewOf(a *App, c *facade.Call, v *workspace.Workspace, at view.Reque
 	page.fillReceipt(d.Closed)
 	r := newRoom()
 	r.folded = true
-	page.shown = shownOf(v, page.Lang, at.Name(), d.Context, d.Artifacts, r)
+	page.shown = shownOf(v, page.Lang, at.Name(), d.Context, d.Artifacts, d.Since, r)
 	return page
 }
 
@@ -247,13 +249,20 @@ func wordedOf(lang, prompt, summary, reference string) (w worded) {
 }
 
 // shownOf returns the content of a request besides its question, as far as there is room for it.
-func shownOf(v *workspace.Workspace, lang, name string, context schemas.Raw, files []view.ArtifactLine, r *room) (s shown) {
+func shownOf(v *workspace.Workspace, lang, name string, context schemas.Raw, files []view.ArtifactLine, since string, r *room) (s shown) {
 	s.contextView = contextOf(lang, context)
+	if since != "" {
+		since = templates.CutWith(templates.Clean(since), longestSince, "\n"+templates.Text(lang, "form.cut"))
+		s.Since = diffHTML(strings.Split(since, "\n"))
+	}
 	for i, f := range files {
 		s.Artifacts = append(s.Artifacts, artifactOf(v, lang, fmt.Sprintf("/api/v1%s/artifacts/%d", RequestPath(name), i+1), f, r))
 	}
 	return s
 }
+
+// longestSince limits what a page shows of the changes since the last round, in bytes.
+const longestSince = 64 << 10
 
 // ending is how a request ended, for people.
 type ending struct {

@@ -133,7 +133,7 @@ type askView struct {
 
 // IsShort reports whether a page shows at once what the request is about.
 func (a askView) IsShort() bool {
-	return !a.Folded && len(a.Body)+len(a.Summary) <= shortMatter && len(a.Artifacts) == 0 && len(a.Fields) <= shortContext
+	return !a.Folded && len(a.Body)+len(a.Summary) <= shortMatter && len(a.Artifacts)+len(a.Since) == 0 && len(a.Fields) <= shortContext
 }
 
 // These limit what a run's page shows at once of a request: bytes of its question, and fields.
@@ -192,7 +192,7 @@ func seeRun(a *App, c *facade.Call, v *workspace.Workspace) (runView, error) {
 		ask := askOf(page.pageHead, view.RequestOf(v, d.OpenRequest, f), c.Who.May(facade.Decide))
 		ask.Folded = len(seen.Open) > 1
 		ask.close(v, page.Lang, c.Who.User)
-		ask.shown = shownOf(v, page.Lang, view.NameOf(o), d.Context, d.Artifacts, r)
+		ask.shown = shownOf(v, page.Lang, view.NameOf(o), d.Context, d.Artifacts, d.Since, r)
 		page.Asks = append(page.Asks, ask)
 	}
 	page.fillTogether()
