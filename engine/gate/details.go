@@ -53,11 +53,18 @@ func ContextFacts(context schemas.Raw, lang string) (list []engine.Fact) {
 		return nil
 	}
 	for _, m := range members {
-		if text := readable(members.Raw(m.Name)); text != "" {
+		if text := readable(memberOf(m)); text != "" {
 			list = append(list, engine.Fact{Label: m.Name, Value: text})
 		}
 	}
 	return list
+}
+
+// memberOf returns the value of a member that was read. Looking each up by its name would take a time
+// that grows with the square of their number.
+func memberOf(m schemas.Member) schemas.Raw {
+	raw, _ := m.Value.(schemas.Raw)
+	return raw
 }
 
 // nestedIndent is how far the content of a value is indented below its name.
@@ -78,7 +85,7 @@ func readable(value schemas.Raw) string {
 			return string(value)
 		}
 		for _, m := range members {
-			lines = append(lines, named(m.Name, readable(members.Raw(m.Name)))...)
+			lines = append(lines, named(m.Name, readable(memberOf(m)))...)
 		}
 	case '[':
 		var elements []schemas.Raw

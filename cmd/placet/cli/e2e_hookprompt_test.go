@@ -29,9 +29,15 @@ const aboutForce = "[[hook.rule]]\nmatch = ['--force']\ndo = \"ask\"\nreason = \
 // it. more are further members.
 func (p *place) happens(session, event, what, more string) *hookCall {
 	p.t.Helper()
+	return p.hooks(p.eventInput(session, event, what, more))
+}
+
+// hooks begins a hook of Claude Code with an input.
+func (p *place) hooks(input string) *hookCall {
+	p.t.Helper()
 	h := &hookCall{cmd: p.program("hook", "claude-code")}
 	h.cmd.Dir, h.cmd.Stdout, h.cmd.Stderr = p.root, &h.out, &h.err
-	h.cmd.Stdin = strings.NewReader(p.eventInput(session, event, what, more))
+	h.cmd.Stdin = strings.NewReader(input)
 	if err := h.cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
@@ -340,15 +346,18 @@ func TestAPromptBesideAQuestionIsToldOnce(t *testing.T) {
 func TestWherePromptsCannotStandBesidePlacetAsksAlone(t *testing.T) {
 	t.Parallel()
 	const gates = "[gates]\n\"ask\" = { approvers = [\"owner:kim\"] }\n"
-	for name, test := range map[string]struct{ vars, settings string }{
-		"without a terminal": {"CLAUDE_CODE_ENTRYPOINT=sdk-cli", aboutForce},
-		"with gates":         {"CLAUDE_CODE_ENTRYPOINT=cli", aboutForce + gates},
+	for name, test := range map[string]struct{ vars, settings, mode string }{
+		"without a terminal":      {"CLAUDE_CODE_ENTRYPOINT=sdk-cli", aboutForce, "default"},
+		"with gates":              {"CLAUDE_CODE_ENTRYPOINT=cli", aboutForce + gates, "default"},
+		"where nobody is asked":   {"CLAUDE_CODE_ENTRYPOINT=cli", aboutForce, "bypassPermissions"},
+		"where the client judges": {"CLAUDE_CODE_ENTRYPOINT=cli", aboutForce, "auto"},
+		"in a mode of tomorrow":   {"CLAUDE_CODE_ENTRYPOINT=cli", aboutForce, "yolo"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := promptPlace(t, test.settings)
 			p.vars = []string{test.vars}
-			h := p.happens("s", "PreToolUse", "push --force", "")
+			h := p.hooks(strings.Replace(p.eventInput("s", "PreToolUse", "push --force", ""), `"permission_mode": "default"`, `"permission_mode": "`+test.mode+`"`, 1))
 			p.until("placet asks", func() bool { ids := p.askIDs(); return len(ids) == 1 && p.showsForm(ids[0]) })
 			id := p.askIDs()[0]
 			if st := p.askState(id); st.Ask.Default != "reject" || strings.Contains(st.Ask.Context, "own prompt") {

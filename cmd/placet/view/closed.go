@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -214,16 +215,45 @@ func (c Closed) IsDoubtful() bool { return c.Doubt != "" }
 
 // ClosedRequests returns the requests of some runs that have their receipt, the newest first.
 func ClosedRequests(b *workspace.Workspace, found []loop.Found) []Closed {
-	list := []Closed{}
+	list, _ := NewestClosed(b, found, math.MaxInt, nil)
+	return list
+}
+
+// NewestClosed returns the newest requests of some runs that have their receipt and fit, at most so
+// many, and how many more there are. A nil fits takes all. Only receipts that are returned are checked:
+// that takes a look at the run.
+func NewestClosed(b *workspace.Workspace, found []loop.Found, most int, fits func(Closed) bool) (list []Closed, more int) {
+	type ended struct {
+		RequestAt
+		receipt engine.Document
+		decided string
+	}
+	var all []ended
 	for _, f := range found {
 		for _, id := range requestFolders(b, f) {
-			if at := (RequestAt{f, id}); readRequestFile(b, at, "receipt.json", layout.KindReceipt).Present() {
-				list = append(list, ClosedOf(b, at))
+			at := RequestAt{f, id}
+			if d := readRequestFile(b, at, "receipt.json", layout.KindReceipt); d.Present() {
+				r, _ := gate.ReadReceipt(d.Path, d.Body) // one that cannot be read is listed last
+				all = append(all, ended{at, d, r.DecidedAt})
 			}
 		}
 	}
-	slices.SortFunc(list, func(x, y Closed) int {
-		return cmp.Or(cmp.Compare(y.DecidedAt, x.DecidedAt), cmp.Compare(x.Run.String(), y.Run.String()), cmp.Compare(x.RequestID, y.RequestID))
+	slices.SortFunc(all, func(x, y ended) int {
+		return cmp.Or(cmp.Compare(y.decided, x.decided), cmp.Compare(x.Found.Key().String(), y.Found.Key().String()), cmp.Compare(x.ID, y.ID))
 	})
-	return list
+	list = []Closed{}
+	for _, e := range all {
+		if fits != nil {
+			c, _ := ClosedBy(b, e.RequestAt, e.receipt)
+			if !fits(c) {
+				continue
+			}
+		}
+		if len(list) == most {
+			more++
+			continue
+		}
+		list = append(list, ClosedOf(b, e.RequestAt))
+	}
+	return list, more
 }

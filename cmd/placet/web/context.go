@@ -95,7 +95,8 @@ func (r *fieldReader) read(name string, value schemas.Raw, depth int) field {
 			f.set(string(value))
 		}
 		for _, m := range members {
-			f.Fields = r.append(f.Fields, m.Name, members.Raw(m.Name), depth)
+			raw, _ := m.Value.(schemas.Raw)
+			f.Fields = r.append(f.Fields, m.Name, raw, depth)
 		}
 	case kind == '[':
 		var elements []schemas.Raw

@@ -70,7 +70,7 @@ func (a *App) inboxPage(c *facade.Call) (int, any, error) {
 	switch list.Tab {
 	case tabAnswered:
 		list.State = view.InboxOf(v, s, nil)
-		list.fillAnswered(v, view.ClosedRequests(v, found), fits)
+		list.fillAnswered(v, found, fits)
 	case tabOpen, tabMine:
 		open = slices.DeleteFunc(open, func(o engine.OpenRequest) bool {
 			return !fits(o.Prompt, o.Summary, o.Run.String(), o.Where, o.Type, o.Request) || list.Tab == tabMine && !names(view.GateOf(v, o), c.Who)
@@ -134,7 +134,7 @@ func together(open []engine.OpenRequest) (same []engine.OpenRequest) {
 	for i, first := range open {
 		same = nil
 		for _, o := range open[i:] {
-			if isPlain(o) && slices.Equal(optionIDs(o), optionIDs(first)) && slices.Equal(o.CommentRequired, first.CommentRequired) {
+			if isPlain(o) && o.Type == first.Type && slices.EqualFunc(o.Options, first.Options, sameOption) && slices.Equal(o.CommentRequired, first.CommentRequired) {
 				same = append(same, o)
 			}
 		}
@@ -151,27 +151,26 @@ func isPlain(o engine.OpenRequest) bool {
 	return len(o.Options) > 0 && !o.FreeText && len(o.Several)+len(o.Items)+len(o.Editable)+len(o.Changed) == 0 && option == ""
 }
 
-func optionIDs(o engine.OpenRequest) (ids []string) {
-	for _, option := range o.Options {
-		ids = append(ids, option.ID)
-	}
-	return ids
+// sameOption reports whether two options have the same name and mean the same to people.
+func sameOption(a, b engine.RequestOption) bool {
+	return a.ID == b.ID && a.Description == b.Description
 }
 
 // fillAnswered fills in the closed requests that fit, the newest first.
-func (l *listView) fillAnswered(v *workspace.Workspace, closed []view.Closed, fits func(...string) bool) {
+func (l *listView) fillAnswered(v *workspace.Workspace, found []loop.Found, fits func(...string) bool) {
+	var only func(view.Closed) bool
+	if l.Query != "" {
+		only = func(c view.Closed) bool {
+			return fits(c.Prompt, c.Run.String(), c.Type, c.RequestID, c.User, c.Response)
+		}
+	}
+	closed, more := view.NewestClosed(v, found, mostAnswered, only)
+	l.More = more
 	for _, c := range closed {
-		row := answeredRow{
+		l.Answered = append(l.Answered, answeredRow{
 			Name: c.Run.String() + ":" + c.RequestID, Question: cmp.Or(firstLine(c.Prompt, ""), c.RequestID), RunName: console.Brief(c.Run),
 			ending: endingOf(l.Lang, c),
-		}
-		switch {
-		case !fits(c.Prompt, c.Run.String(), c.Type, c.RequestID, c.User, c.Response):
-		case len(l.Answered) == mostAnswered:
-			l.More++
-		default:
-			l.Answered = append(l.Answered, row)
-		}
+		})
 	}
 }
 

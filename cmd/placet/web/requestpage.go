@@ -183,7 +183,7 @@ func (a *App) requestPage(c *facade.Call) (int, any, error) {
 		page.Said = templates.Text(page.Lang, "page.written")
 	}
 	if before, err := requestAmong(v, c.Text("after"), c.Who.Sees); err == nil {
-		if closed, ok := view.ClosedRequest(v, before); ok {
+		if closed, ok := view.ClosedRequest(v, before); ok && !closed.IsDoubtful() {
 			page.Before = &answeredRow{Name: before.Name(), Question: firstLine(closed.Prompt, ""), ending: endingOf(page.Lang, closed)}
 		}
 	}
@@ -277,8 +277,8 @@ type ending struct {
 func endingOf(lang string, c view.Closed) ending {
 	e := ending{Look: "off", Label: templates.Text(lang, "page.closed"), At: moment(c.DecidedAt)}
 	switch {
-	case c.Result == "":
-		e.Sentence = c.Doubt
+	case c.Result == "", c.IsDoubtful(): // what it says may be made up
+		e.Look, e.Sentence = "alarm", c.Doubt
 	case c.Response != "":
 		e.Look, e.Label = lookOfAnswer(c), answerLabel(c)
 		key := "page.ended.answered"

@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"placet/cmd/placet/answer"
 	"placet/cmd/placet/console"
@@ -220,6 +221,10 @@ func (p *runView) fillTogether() {
 	}
 }
 
+// longestTogether is how long one form's answers may take until the rest is not sent: the server's
+// answer must still reach the browser.
+const longestTogether = 60 * time.Second
+
 // postRun takes the answer of a form to several requests of the run. Each counts for itself, for
 // what was shown of its request. The page then shows what became of each.
 func (a *App) postRun(c *facade.Call) (int, any, error) {
@@ -235,24 +240,30 @@ func (a *App) postRun(c *facade.Call) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	lang, chosen := a.language(c), form["request"]
+	lang, chosen, begun := a.language(c), form["request"], time.Now()
 	var outcomes []outcome
 	for _, id := range chosen[:min(len(chosen), mostAsks)] {
-		at, err := requestAmong(v, f.Key().String()+":"+id, c.Who.Sees)
-		if err != nil {
-			return 0, nil, err
-		}
-		o := outcome{Name: at.Name(), Heading: id}
-		if t, open := view.OpenRequestAt(v, at); open {
+		o := outcome{Name: f.Key().String() + ":" + id, Heading: id}
+		status, err := http.StatusOK, error(nil)
+		at, missing := requestAmong(v, o.Name, c.Who.Sees)
+		if t, open := view.OpenRequestAt(v, at); missing == nil && open {
 			o.Heading = question(t.OpenRequest)
 		}
-		status, _, err := a.answer(c.Context(), v, c.Who, at, form.Get("digest-"+id), answer.Reply{Option: form.Get("option"), Comment: form.Get("comment"), By: c.Who.User})
+		switch {
+		case missing != nil:
+			err = missing
+		case time.Since(begun) > longestTogether:
+			err = facade.Deny(http.StatusServiceUnavailable, "busy", "page.together.late")
+		default:
+			status, _, err = a.answer(c.Context(), v, c.Who, at, form.Get("digest-"+id), answer.Reply{Option: form.Get("option"), Comment: form.Get("comment"), By: c.Who.User})
+		}
 		var p *facade.Problem
 		switch {
 		case errors.As(err, &p):
 			o.Text = p.In(lang)
-		case err != nil:
-			return 0, nil, err
+		case err != nil: // the others are told all the same
+			a.o.Log.Warn("an answer failed", "request", id, "err", err)
+			o.Text = templates.Text(lang, "page.no.now")
 		case status == http.StatusAccepted:
 			o.Taken, o.Text = true, templates.Text(lang, "page.written")
 		default:

@@ -39,10 +39,18 @@ func (h *hookCall) promptRules(c config.Hook) (rules []config.HookRule) {
 	return append(rules, config.HookRule{Do: config.HookAsk})
 }
 
+// promptingModes are the modes of Claude Code in which a hook's "ask" always brings its prompt. In the
+// others some versions run the call unasked (github.com/anthropics/claude-code, issues 51255, 77212 and
+// 89561), so placet asks alone there.
+var promptingModes = []string{"default", "acceptEdits", "plan"}
+
 // isBeside reports whether the client's own prompt may be answered, too. All workspaces that ask must
 // say so, and none of their gates may name who answers: the client does not know who sits there.
 func (h *hookCall) isBeside(asking []int) bool {
 	if h.in.IsForClient() || !h.client.PromptsBeside(h.Env.Getenv) {
+		return false
+	}
+	if h.in.Moment == hook.BeforeTool && !slices.Contains(promptingModes, h.in.Mode) {
 		return false
 	}
 	return !slices.ContainsFunc(asking, func(i int) bool {

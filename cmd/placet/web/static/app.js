@@ -63,8 +63,8 @@
       case "j": step(1); break;
       case "k": step(-1); break;
       case "u": if (pending) drop(); else location.assign("/"); break;
-      case "a": if (!press("yes")) return; break;
-      case "r": if (!press("no")) return; break;
+      case "a": if (e.repeat || !press("yes")) return; break;
+      case "r": if (e.repeat || !press("no")) return; break;
       case "c": if (!byId("answer")?.elements.comment) return; byId("answer").elements.comment.focus(); break;
       case "Enter": if (!pending || e.target.closest("#undo")) return; if (!e.repeat) send(); break;
       case "Escape": if (!pending) return; drop(); break;
@@ -98,7 +98,10 @@
     drop();
     if (form && !form.querySelector(".primary").disabled) form.requestSubmit(form.querySelector(".primary"));
   };
+  // After an answer the next question comes, and the second half of a double click must not answer it.
+  const fresh = location.search.includes("after=") ? performance.now() + 1000 : 0;
   const hold = (form, input, button) => {
+    if (performance.now() < fresh) return;
     if (form.dataset.sent || form.querySelector(".primary").disabled || (pending && pending.input === input)) return;
     drop();
     input.checked = true;
@@ -142,6 +145,7 @@
       button.dataset.option = input.value;
       button.setAttribute("form", form.id);
       button.textContent = option.querySelector(".option-label").textContent;
+      button.append(...[...option.querySelectorAll("code")].map((el) => el.cloneNode(true)));
       cell.append(button, ...[...option.querySelectorAll(".effect, .faint, .describes")].map((el) => el.cloneNode(true)));
       row.append(cell);
       option.hidden = true;
@@ -265,7 +269,12 @@
     const others = fresh.getElementById("together");
     if (several?.dataset.digests !== others?.dataset.digests) {
       several?.remove();
-      if (others) { asks.querySelector("h2").after(others); others.querySelectorAll("form.answer").forEach(prepare); }
+      // A form counts for what this page shows: it stays away while one of its questions is out of date.
+      const shown = (input) => byId("ask-" + input.name.slice(7))?.querySelector("form.answer")?.elements.digest.value === input.value;
+      if (others && [...others.querySelectorAll("[name^=digest-]")].every(shown)) {
+        asks.querySelector("h2").after(others);
+        others.querySelectorAll("form.answer").forEach(prepare);
+      }
     }
     const next = new Map([...fresh.querySelectorAll("#asks .ask[data-ask]")].map((ask) => [ask.dataset.ask, ask]));
     for (const ask of asks.querySelectorAll(".ask[data-ask]")) {
