@@ -246,8 +246,10 @@ func (a *App) postRun(c *facade.Call) (int, any, error) {
 		o := outcome{Name: f.Key().String() + ":" + id, Heading: id}
 		status, err := http.StatusOK, error(nil)
 		at, missing := requestAmong(v, o.Name, c.Who.Sees)
-		if t, open := view.OpenRequestAt(v, at); missing == nil && open {
-			o.Heading = question(t.OpenRequest)
+		if missing == nil {
+			if t, open := view.OpenRequestAt(v, at); open {
+				o.Heading = question(t.OpenRequest)
+			}
 		}
 		switch {
 		case missing != nil:
