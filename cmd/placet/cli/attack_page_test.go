@@ -114,6 +114,12 @@ var pageAttacks = []attack{
 			t.Fatalf("answer: %s", r.body)
 		}
 		check("answered")
+		// A request that is changed afterwards gives the answer no other meaning.
+		request := strings.TrimSuffix(s.asking("x"), "/") + "/request.json"
+		p.write(request, strings.Replace(p.read(request), "<b>Yes</b>", "Never", 1))
+		if _, page := v.visit("/?tab=answered", nil); strings.Contains(page, "Never") {
+			t.Errorf("the list believes a request that was changed after the answer: %s", page)
+		}
 		// Whatever a link says was answered before, the page says what placet recorded.
 		for _, after := range []string{"ask/x", "ask/x:nothing", "../../etc/passwd", "<script>alert(3)</script>", "ask/x:" + s.requestOf("ask/x") + "<script>"} {
 			if _, page := v.visit("/requests/"+percent("ask/x", s.requestOf("ask/x"))+"?after="+url.QueryEscape(after), nil); strings.Contains(page, `id="before"`) || strings.Contains(page, "<script>alert") {

@@ -103,7 +103,7 @@ type Closed struct {
 	File   string     `json:"receipt_path"`
 	// Doubt says why the receipt cannot be trusted, "" if it can.
 	Doubt string `json:"doubt"`
-	// Options are those that the request offered.
+	// Options are those that were shown, none if request.json is not what the answer was given to.
 	Options []engine.RequestOption `json:"-"`
 
 	spoken string // the language of texts about it
@@ -154,6 +154,9 @@ func (c *Closed) addQuestion(b *workspace.Workspace, at RequestAt) {
 	d := readRequestFile(b, at, "request.json", layout.KindRequest)
 	if q, err := gate.ReadRequest(d.Path, d.Body); d.Present() && err == nil {
 		c.Type, c.Prompt = q.Type, q.Prompt
+		if q.View(d.Body, nil) != c.Digest {
+			return // whoever changed it could give the answer another meaning
+		}
 		for _, o := range q.Options {
 			c.Options = append(c.Options, engine.RequestOption{ID: o.ID, Description: o.Description, Effect: o.Effect})
 		}
